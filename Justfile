@@ -10,6 +10,7 @@ format:
 lint:
     ruff check .
     python -m tools.plain_words
+    python -m tools.size --check
 
 types:
     mypy
@@ -27,13 +28,21 @@ client:
 unit:
     pytest -m unit -n 2 --dist loadfile viz/core tests/core tests/figures tests/components tests/scheduler tests/test_conftest.py
 
-# Everything, four at a time: two cores are idle while browsers wait. In tests/conftest.py's order, long files first.
-test:
-    pytest -n 4 --dist loadfile --no-loadscope-reorder
+# The fast suite: unit, models, app and server, and one browser case of each kind. Options are pytest's.
+test *options:
+    python -m tools.suite fast {{options}}
+
+# The long suite: every browser case and sweep, in a random order; `--part HASH/40` runs a fortieth of it.
+long *options:
+    python -m tools.suite long {{options}}
 
 # One layer: unit, models, app, browser or server.
 layer name:
     pytest -n 3 --dist loadfile -m {{name}}
+
+# The tests of numbers, with torch's sums in another order: none asks for a last bit.
+order:
+    python -m pytest -p tests.other_order -n 2 --dist loadfile -m "unit or models"
 
 # uv.lock, requirements.lock and THIRD_PARTY.md: after a change of requirements.txt. PyTorch's index must be reachable.
 lock:

@@ -14,7 +14,7 @@ import time
 
 from pytest import MonkeyPatch
 
-from tests.load.visitor import WORDS
+from bench.load.visitor import WORDS
 from tests.running import opener
 from tests.sections import SECTIONS
 from viz.frame import compute

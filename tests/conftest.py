@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -54,7 +56,7 @@ UNIT = (
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
-    **dict.fromkeys(("tests/host", "tests/load", "tests/hostile", "tests/deploy"), "server"),
+    **dict.fromkeys(("tests/host", "tests/deploy"), "server"),
     **dict.fromkeys(("tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""
@@ -62,14 +64,66 @@ LAYERS = {
 LONGEST_FIRST = "browser", "server", "app", "models", "unit"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its layer: ``pytest -m unit``."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--part HASH/40``: a fortieth of the selected tests, the one that a commit's hash picks."""
+    parser.addoption("--part", metavar="HASH/N", help="run one of N parts, chosen by a hexadecimal number")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
     for item in items:
-        path = item.path.relative_to(ROOT).as_posix()
-        layer = next((layer for place, layer in LAYERS.items() if path.startswith(place)), "app")
-        item.add_marker("browser" if layer == "app" and "browser" in getattr(item, "fixturenames", ()) else layer)
+        layer, opens_browser = layer_of(item.path), "browser" in getattr(item, "fixturenames", ())
+        item.add_marker("browser" if layer == "app" and opens_browser else layer)
+        if is_long(item, opens_browser):
+            item.add_marker("long")
+    if (missing := missing_cases(items)) and not any("::" in argument for argument in config.args):
+        raise pytest.UsageError(f"`fast` names cases that are none: {missing}")
+    if part := config.getoption("part"):
+        items[:] = [item for item in items if is_in_part(item.nodeid, part)]
     # Files that take long are not begun last: one worker would finish them alone.
     items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+
+
+@cache
+def layer_of(path: Path) -> str:
+    """Return the layer of a file's tests, were none of them to open a browser."""
+    name = path.relative_to(ROOT).as_posix()
+    return next((layer for place, layer in LAYERS.items() if name.startswith(place)), "app")
+
+
+def is_long(item: pytest.Item, opens_browser: bool) -> bool:
+    """Return True for a test of the long suite: it opens a browser, or is marked so, and is not named `fast`.
+
+    ``@pytest.mark.fast`` names a whole test, ``@pytest.mark.fast("heads")`` some of its cases: all the others are long.
+    """
+    if fast := item.get_closest_marker("fast"):
+        return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
+    return opens_browser or item.get_closest_marker("long") is not None
+
+
+def missing_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Return the tests and names of cases that `fast` names, and that do not exist: they would run in no suite."""
+    names, cases = set(), set()
+    for item in items:
+        if fast := item.get_closest_marker("fast"):
+            function = item.nodeid.partition("[")[0]
+            names |= {(function, case) for case in fast.args}
+            cases.add((function, item.callspec.id if hasattr(item, "callspec") else ""))
+    return names - cases
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Name the part that runs."""
+    if not (part := config.getoption("part")):
+        return None
+    number, n_parts = part.split("/")
+    return f"part {int(number, 16) % int(n_parts)} of {n_parts}"
+
+
+def is_in_part(name: str, part: str) -> bool:
+    """Return True if a test is in a part: ``"1f3/40"`` is the one numbered by the remainder of 0x1f3 by 40."""
+    number, n_parts = part.split("/")
+    return int(sha256(name.encode()).hexdigest(), 16) % int(n_parts) == int(number, 16) % int(n_parts)
 
 
 MENDED = (
@@ -98,6 +152,30 @@ def streamlit_stays() -> Iterator[None]:
     before = mended()
     yield
     assert mended() <= before, "mended for all tests after this one"
+
+
+@pytest.fixture
+def raise_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    """Have a name raise an error at its next use: ``log = raise_once(owner, name)``; ``log()`` is what was logged.
+
+    Reading the log checks that the error was raised, counted once, and logged without its message.
+    """
+    from tests.faults import Fault
+    from viz.background import failures
+
+    def arm(owner: object, name: str) -> Callable[[], list[str]]:
+        n_before, fault = failures.total(), Fault(owner, name, monkeypatch.setattr)
+        caplog.clear()
+
+        def log() -> list[str]:
+            assert fault.is_raised, f"{name} was not used"
+            assert failures.total() == n_before + 1
+            assert fault.SECRET not in caplog.text
+            return [record.getMessage().partition(" in ")[0] for record in caplog.records]
+
+        return log
+
+    return arm
 
 
 @pytest.fixture

@@ -30,3 +30,28 @@ def put_in(monkeypatch: pytest.MonkeyPatch, function: Any, wrong: Wrong) -> None
     monkeypatch.setattr(inner, "__defaults__", None)
     monkeypatch.setattr(inner, "__kwdefaults__", None)
     monkeypatch.setattr(inner, "__code__", call["call"].__code__)
+
+
+class FaultError(Exception):
+    """An error that no code expects."""
+
+
+class Fault:
+    """An error that a function raises at its next call, once."""
+
+    SECRET = "what a user typed"
+
+    def __init__(self, owner: Any, name: str, put: Callable[[Any, str, Any], object] = setattr) -> None:
+        self.is_raised, self.right = False, getattr(owner, name)
+        put(owner, name, self._faulty())
+
+    def _faulty(self) -> Callable[..., Any]:
+        """Return a function, which a class binds as a method."""
+
+        def call(*args: Any, **options: Any) -> Any:
+            if not self.is_raised:
+                self.is_raised = True
+                raise FaultError(self.SECRET)
+            return self.right(*args, **options)
+
+        return call

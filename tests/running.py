@@ -21,6 +21,7 @@ from streamlit.util import calc_hash
 
 import viz.modes
 from pages import FIRST
+from tests import SAFETY_NET
 from viz.app.make import SCRIPT
 from viz.frame import available_models, sidebar
 from viz.frame.connection import redirects
@@ -41,6 +42,11 @@ def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None
     _must_be_over(runner, 0.1)
 
 
+def start_app(function: Callable[..., None], **options: Any) -> AppTest:
+    """Return an app of one function that may take its time; Streamlit's own limit of a run is 3 s."""
+    return AppTest.from_function(function, default_timeout=SAFETY_NET, **options)
+
+
 def _hash_of(page: str) -> str:
     """Return Streamlit's name of a page: the hash of its path."""
     return calc_hash("" if page == FIRST else sidebar.path_of(page))
@@ -59,10 +65,10 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     available_models._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     if "present" in {mode.name for mode in iter_modules(viz.modes.__path__)}:
-        monkeypatch.setattr("viz.modes.present.prefetch.Thread", Mock)
+        monkeypatch.setattr("viz.modes.present.prefetch.start_thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
-        app = AppTest.from_file(str(SCRIPT), default_timeout=600)
+        app = AppTest.from_file(str(SCRIPT), default_timeout=SAFETY_NET)
         # What a browser says of itself; a server sends embed=1 to embed=true, and Streamlit keeps that from the app.
         app.context = {"locale": locale, "is_embedded": link.pop("embed", None) in (1, "1", "true")}
         for name, value in link.items():

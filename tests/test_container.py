@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from viz import ROOT
-from viz.container import CLOUD, NO_LIMIT, SIGNS, host_of, memory_limit
+from viz.container import CLOUD, NO_LIMIT, SIGNS, fit_threads, host_of, memory_limit, thread_limit
 
 LIMITS = """
 import json
@@ -61,6 +61,13 @@ def test_smallest_limit_of_groups_counts(tmp_path):
     assert memory_limit(proc, tmp_path) == 3_000_000_000
     (tmp_path / "pod/app/memory.max").write_text("1000000000\n", "ascii")
     assert memory_limit(proc, tmp_path) == 1_000_000_000
+
+
+def test_tabs_fit_into_threads(tmp_path):
+    """Each takes one while its page is drawn, or waits."""
+    (tmp_path / "pids.max").write_text("512\n", "ascii")
+    assert thread_limit(tmp_path / "none", tmp_path) == 512
+    assert [fit_threads(600, limit) for limit in (0, 512, 1024, 50)] == [600, 412, 600, 1]
 
 
 def test_limit_of_old_groups_read(tmp_path):

@@ -12,7 +12,6 @@ import os
 import random
 import re
 from collections.abc import Callable, Coroutine, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 from uuid import uuid4
@@ -25,21 +24,20 @@ from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 
+from bench.hostile.__main__ import open_links, wrong
+from bench.hostile.links import ALL, SMALL
+from bench.load.tab import XSRF, Tab, said_of
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
-from tests.hostile.links import ALL, QUICK, SMALL, a_link
-from tests.load.tab import XSRF, Answer, Tab, said_of
-from tests.load.visitor import PATHS
 from viz import limits
 from viz.host.errors import SESSION
 from viz.host.session_cookie import HEADER, NAME, mark_of
-from viz.text import LANGUAGES, sentences
 
-FOLDER = Path(__file__).parent / "hostile"
+FOLDER = ROOT / "bench" / "hostile"
 MARK = "okapi"
 """In every text typed here, and in no sentence of the project's."""
 UPLOADS = limits.UPLOADS_EACH
-FAILED = tuple(sentences(lang)["error.failed"].partition("{kind}")[0] for lang in LANGUAGES)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +56,6 @@ def visiting(do: Callable[[], Coroutine[Any, Any, None]]) -> None:
     finish(do())
 
 
-def wrong(answer: Answer) -> list[str]:
-    """Faults of an answer that no user should see; an explanation (a text without a word) is none."""
-    nothing = [] if answer.messages and answer.titles else ["no title"]
-    return [*answer.exceptions, *(box for box in answer.boxes if box.startswith(FAILED)), *nothing]
-
-
 async def still_well(server: Server) -> None:
     """Another user is served."""
     async with Tab(server.url, patience=30) as tab:
@@ -73,26 +65,15 @@ async def still_well(server: Server) -> None:
 # --- Links -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_random_links_open_complete_pages(server):
     """Random links raise nothing, and every page is complete."""
-    chance = random.Random(0)
-    paths = [*PATHS] * 4
-    paths += chance.choices(QUICK, k=250 - len(paths))
-    links = [(path, a_link(chance)) for path in paths]
-    faults, log_start = [], len(server.read_log())
+    log_start, faults = len(server.read_log()), list[Any]()
 
-    async def some() -> None:
-        while links:
-            path, link = links.pop()
-            async with Tab(server.url) as tab:
-                answer = await tab.open(path, **link)
-            if wrong(answer):
-                faults.append((path, link, wrong(answer)))
+    async def open_all() -> None:
+        faults.extend(await open_links(server.url, 250))
 
-    async def four_at_a_time() -> None:
-        await asyncio.gather(*(some() for _ in range(4)))
-
-    visiting(four_at_a_time)
+    visiting(open_all)
     assert faults == []
     assert not re.search("Traceback|Uncaught", server.read_log(log_start))
 
@@ -293,7 +274,7 @@ def test_announced_message_size_is_not_awaited(server):
         )
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(frame_that_says_it_is_long(100_000_000))
-        reply = await asyncio.wait_for(reader.read(), 30)
+        reply = await asyncio.wait_for(reader.read(), SAFETY_NET)
         writer.close()
         return reply
 
@@ -406,7 +387,17 @@ def test_reconnection_resumes_session(server):
 
 
 def test_session_id_is_not_logged(server):
-    """After all of the above, in which sessions were named to the server: it says that somebody named one."""
+    """A session named to the server is in its log as one, without its name."""
+
+    async def come_twice() -> None:
+        async with Tab(server.url) as first:
+            await first.open("masks", **SMALL)
+            second = Tab(server.url)
+            second.cookies = first.cookies
+            await second.connect(first.session)
+            await second.close()
+
+    visiting(come_twice)
     assert "(a session)" in server.read_log()
     assert not SESSION.search(server.read_log())
 
@@ -439,7 +430,7 @@ def test_no_path_leaves_served_files(server):
     parts = urlparse(server.url)
 
     def fetch(path: str) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=SAFETY_NET)
         try:
             connection.putrequest("GET", path, skip_accept_encoding=True)
             connection.endheaders()

@@ -10,6 +10,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from string import Formatter
 
+from tests import SAFETY_NET
+from tools.lock import BROUGHT
 from viz.text import LANGUAGES, sentences
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +27,7 @@ MAY_IMPORT = {
         "scheduler",
         "text",
         "limits",
+        "background",
         "streamlit_internals",
     },  # no page knows whether it is hosted
     "app": {
@@ -43,22 +46,22 @@ MAY_IMPORT = {
     "pages": {
         *("pages", "frame", "modes", "params", "lessons", "scheduler", "components", "figures", "text", "models"),
         "core",
-        *("limits", "errors"),
+        *("limits", "errors", "background"),
     },
     "modes": {
         *("modes", "frame", "params", "lessons", "scheduler", "components", "text", "models", "core"),
-        *("limits", "errors", "streamlit_internals"),
+        *("limits", "errors", "background", "streamlit_internals"),
     },
     "frame": {
         *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
-        *("limits", "errors", "imports", "streamlit_internals", "wheels"),
+        *("limits", "errors", "imports", "background", "streamlit_internals", "wheels"),
     },
     "params": {"params"},
     "components": {"components", "params", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core", "text", "imports"},
-    "scheduler": {"scheduler", "limits", "errors", "cancellation"},
-    "models": {"models", "core", "errors", "cancellation", "imports", "wheels"},
+    "scheduler": {"scheduler", "limits", "errors", "cancellation", "background"},
+    "models": {"models", "core", "errors", "cancellation", "imports", "background", "wheels"},
     "wheels": set(),
     "core": {"core"},
     "text": {"text"},
@@ -67,7 +70,8 @@ MAY_IMPORT = {
     "errors": set(),
     "cancellation": set(),
     "imports": set(),
-    "streamlit_internals": {"streamlit_internals"},
+    "background": set(),
+    "streamlit_internals": {"streamlit_internals", "background"},
 }
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "modes", "params", "components", "streamlit_internals"},
@@ -154,6 +158,32 @@ def test_cached_property_is_used_nowhere():
 
 
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
+
+
+TIMEOUTS = {"timeout", "default_timeout", "open_timeout"}
+
+
+def short_limits(path: Path) -> Iterator[str]:
+    """Waits of some seconds, a number or Streamlit's own: what they wait for is late on a machine at work."""
+    for node in (node for node in nodes(path) if isinstance(node, ast.Call)):
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        limits = [keyword.value for keyword in node.keywords if keyword.arg in TIMEOUTS]
+        limits += node.args[-1:] if function in {"wait", "join", "wait_for"} else []
+        seconds = [limit.value for limit in limits if isinstance(limit, ast.Constant)]
+        if any(isinstance(value, int | float) and 1 <= value < SAFETY_NET for value in seconds) or (
+            function in {"from_function", "from_file"} and not {keyword.arg for keyword in node.keywords} & TIMEOUTS
+        ):
+            yield f"{path.name}:{node.lineno}"
+
+
+def test_waits_of_tests_are_long():
+    """Each takes ``tests.SAFETY_NET`` for what comes at once on a free machine."""
+    assert not [place for path in (ROOT / "tests").rglob("*.py") for place in short_limits(path)]
+
+
+def test_short_waits_are_found(tmp_path):
+    (tmp_path / "test.py").write_text("gate.wait(5)\nrun(timeout=30)\nAppTest.from_function(f)\nw.wait(0.1)\n")
+    assert list(short_limits(tmp_path / "test.py")) == ["test.py:1", "test.py:2", "test.py:3"]
 
 
 def test_streamlit_internals_are_in_one_file():
@@ -569,10 +599,10 @@ def test_no_path_of_one_machine():
 def requirements(file: str) -> dict[str, str]:
     """The packages that a requirements file pins, or of which it allows tested versions, and the reason."""
     pinned = {}
-    for line in (ROOT / file).read_text("utf-8").splitlines():
-        if line and not line.startswith("-r "):
+    for line in (ROOT / file).read_text("utf-8").partition(BROUGHT)[0].splitlines():
+        if line and not line.startswith(("-r ", "# ")):
             match = re.fullmatch(
-                r"([A-Za-z0-9_.-]+)(==[0-9][0-9a-z.]*|>=[0-9.]+,<[0-9.]+)(?: ; [^#]*[^ #])? +# (.+)", line
+                r"([A-Za-z0-9_.-]+)(==[0-9][0-9a-z.]*|>=[0-9.]+,<=[0-9.]+)(?: ; [^#]*[^ #])? +# (.+)", line
             )
             assert match, f"{file}: {line!r} is not `name==version  # why`"
             pinned[match[1]] = match[3]
@@ -604,7 +634,7 @@ PROGRAMS = {
 }
 """Packages of which a program is started, or what asks for it."""
 
-TAKEN_BY_STREAMLIT = {"uvloop"}
+TAKEN_BY_STREAMLIT = {"uvloop", "watchdog"}
 """Packages that Streamlit uses where they are installed, without being told."""
 
 
@@ -647,6 +677,7 @@ def test_requirements_equal_imports():
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
+    tools |= {"pytest-randomly"} if "no:randomly" in settings else set()
     tools |= {"pytest-timeout"} if "\ntimeout = " in settings else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
     tests = sorted(path for folder in ("bench", "tests", "tools") for path in (ROOT / folder).rglob("*.py"))

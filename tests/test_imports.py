@@ -3,6 +3,7 @@
 import gc
 from threading import Thread
 
+from tests import SAFETY_NET
 from viz.imports import importing
 
 
@@ -35,5 +36,5 @@ def test_importing_lets_one_thread_in():
         thread.start()
         thread.join(0.1)
         order.append("one")
-    thread.join(60)
+    thread.join(SAFETY_NET)
     assert order == ["one", "other"]

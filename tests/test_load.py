@@ -1,4 +1,4 @@
-"""A small class at work on the hosting entry: everybody is answered. tests/load has the large one, and the times."""
+"""A small class at work on the hosting entry: everybody is answered. bench/load has the large one, and the times."""
 
 import asyncio
 import random
@@ -7,15 +7,15 @@ from collections import Counter
 
 import pytest
 
+from bench.load.__main__ import CEILING, Course, percentile, report, run, server
+from bench.load.burst import SMALL, Burst
+from bench.load.churn import STEADY, Churn
+from bench.load.churn import report as report_churn
+from bench.load.models import MIX, pick_model, shares
+from bench.load.tab import Tab
+from bench.load.visitor import ACTIONS, Change, Visitor, judged
+from bench.load.watch import Watch, memory_of
 from tests.coroutines import finish
-from tests.load.__main__ import CEILING, Course, percentile, report, run, server
-from tests.load.burst import SMALL, Burst
-from tests.load.churn import STEADY, Churn
-from tests.load.churn import report as report_churn
-from tests.load.models import MIX, pick_model, shares
-from tests.load.tab import Tab
-from tests.load.visitor import ACTIONS, Change, Visitor, judged
-from tests.load.watch import Watch, memory_of
 from viz.models.registry import entries
 
 
@@ -38,6 +38,7 @@ def warm(running) -> int:
     return round(memory_of(pid))
 
 
+@pytest.mark.long
 def test_five_users_are_answered(warm, running):
     url, pid = running
     recorded_changes: list[Change] = []
@@ -69,6 +70,7 @@ def test_five_users_are_answered(warm, running):
     assert len(course.recorded_changes) >= 5 and course.watch and course.watch.most > 100
 
 
+@pytest.mark.long
 def test_typed_text_is_in_link(running):
     """A typed text is in the link, and a tab opened by the link shows the same."""
     url, _ = running
@@ -86,6 +88,7 @@ def test_typed_text_is_in_link(running):
     assert first_tab.value("layer") == second_tab.value("layer") == 5
 
 
+@pytest.mark.long
 def test_number_typed_stands_in_the_link(running):
     """A whole number, which a browser sends in another field than a number box declares."""
     url, _ = running
@@ -104,6 +107,7 @@ BURST, ROOM = 8, 260
 take 360."""
 
 
+@pytest.mark.long
 def test_burst_of_long_texts_is_queued(monkeypatch, warm):
     """Results are freed at once: no minute of idle time is needed to be small again."""
     ceiling = max(warm + ROOM, 800)

@@ -48,21 +48,36 @@ def host_of(environment: Mapping[str, str], root: Path) -> str:
     return next((host for variable, host in SIGNS.items() if environment.get(variable)), "")
 
 
-def memory_limit(proc: Path = Path("/proc/self/cgroup"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the bytes of memory that the container may take; 0 where there is no limit, or it cannot be read.
+PROC, CGROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+
+
+def memory_limit(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
+    """Return the bytes of memory that the container may take; 0 where there is no limit, or it cannot be read."""
+    return _limit("memory.max", "memory/memory.limit_in_bytes", proc, cgroups)
+
+
+def thread_limit(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
+    """Return the number of threads and processes that the container may have; 0 as above."""
+    return _limit("pids.max", "pids/pids.max", proc, cgroups)
+
+
+def _limit(name: str, name_v1: str, proc: Path, cgroups: Path) -> int:
+    """Return the smallest limit of this name; 0 if there is none.
 
     Args:
+        name: of the file.
+        name_v1: of the file with cgroup v1.
         proc: file that names the process's control groups (cgroup v2: ``0::/path``).
         cgroups: where the system shows them. In a container its own group is often the root there.
     """
-    files = [cgroups / "memory.max", cgroups / "memory" / "memory.limit_in_bytes"]
+    files = [cgroups / name, cgroups / name_v1]
     try:
         groups = [line.partition("::")[2].strip("/") for line in proc.read_text("utf-8").splitlines() if "::" in line]
     except OSError:
         groups = []
     for group in filter(None, groups):
         parts = Path(group).parts
-        files += [cgroups.joinpath(*parts[:n], "memory.max") for n in range(1, len(parts) + 1)]
+        files += [cgroups.joinpath(*parts[:n], name) for n in range(1, len(parts) + 1)]
     return min((limit for file in files if 0 < (limit := _read(file)) < NO_LIMIT), default=0)
 
 
@@ -96,6 +111,15 @@ HOST = host_of(os.environ, Path(__file__).parents[1])
 MEMORY = memory_of(os.environ, HOST, memory_limit())
 IS_SMALL = 0 < MEMORY < 1_500_000_000
 """True if there is little more memory than Python, torch and the default model take (0.7 GB)."""
+
+
+OWN_THREADS = 100
+"""Of the process itself: computing, sending files, and the ends of runs whose tabs are gone."""
+
+
+def fit_threads(most: int, limit: int = thread_limit()) -> int:
+    """Return how many tabs can draw their pages at once, a thread each: ``most``, or fewer in a container with less."""
+    return max(1, min(most, limit - OWN_THREADS)) if limit else most
 
 
 def share_mb(most: int, share: float, least: int = 0) -> int:

@@ -72,6 +72,8 @@ class ModelError(ValueError):
         "safetensors, with save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
+        "own_sha": "{model}: {file} is not the file that Headlight comes with (SHA-256 {found}…, expected "
+        "{expected}…); restore it as it is in Headlight's repository.",
         "corrupt": "{model}: the files cannot be read ({reason}); put whole ones in their place, as they were "
         "published or as save_pretrained writes them.",
         "token": "{model}: a token of this text has number {number}, the model knows {rows}: "
@@ -132,6 +134,7 @@ class ModelError(ValueError):
         "block_parallel": "{model}: in a block of {family!r} attention and the network read the same vector.",
         "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
         "block_experts": "{model}: the experts of {family!r} are of another kind, or its activation is learned.",
+        "block_tensor": "{model}: a block of {family!r} has the weights {name}, which are not computed.",
         "block_groups": "{model}: a router of {family!r} first chooses groups of experts.",
         "block_projected": "{model}: {family!r} narrows what its last block gives before it is compared with words.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "

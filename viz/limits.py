@@ -6,7 +6,7 @@ environment.
 
 import os
 
-from viz.container import HOST, IS_SMALL, MEMORY, SPACE, share_mb
+from viz.container import HOST, IS_SMALL, MEMORY, SPACE, fit_threads, share_mb
 
 
 def read_integer(name: str, default: int, low: int, high: int, local: int | None = None) -> int:
@@ -227,8 +227,8 @@ MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
 
 # --- A public address: read by viz/host --------------------------------------------------------------------------
 
-SOCKETS = read_integer("SOCKETS", 600, 1, 100_000)
-"""Browser tabs connected at once: about 1 MB each, which stays with a user who only reads."""
+SOCKETS = read_integer("SOCKETS", 600, 1, 100_000, fit_threads(600))
+"""Browser tabs connected at once: about 1 MB each, which stays with a user who only reads; a run has a thread."""
 
 SOCKETS_EACH = read_integer("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
 """Of one address: a whole school, or all who come through a host's proxy."""

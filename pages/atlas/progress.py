@@ -59,8 +59,7 @@ def is_too_large(model_id: str) -> bool:
 def takes(t: Translate, model_id: str, n_lines: int) -> str:
     """The expected seconds of the computation, as a sentence."""
     loaded_model = model(model_id)
-    heads = loaded_model.n_layers * loaded_model.model.config.num_attention_heads
-    return t("atlas.takes", seconds=make.seconds(heads, n_lines))
+    return t("atlas.takes", seconds=make.seconds(loaded_model.n_layers * loaded_model.n_heads, n_lines))
 
 
 def _offer_ready(t: Translate) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from viz import limits
-from viz.core.attention import AttentionTrace, attend
+from viz.core.attention import AttentionTrace, attend, options_of_first
 from viz.core.heads import HeadWeights, share_kv
 from viz.core.variants.today.sinks import first_token_share
 from viz.frame.checks import asked_of
@@ -95,7 +95,7 @@ class TodayContext:
 def layer_of(scene: Scene, n: int) -> Layer:
     """Return the heads of a scene's layer on the first ``n`` tokens, with keys and values for each query head."""
     trace, H = scene.trace, len(scene.trace.q)
-    options = {name: _corner(value, n) for name, value in asked_of(scene).items()}
+    options = options_of_first(asked_of(scene), n)
     sink = options.pop("sink", None)
     return Layer(
         x=trace.x[:n],
@@ -106,10 +106,6 @@ def layer_of(scene: Scene, n: int) -> Layer:
         options=options,
         sink=sink,
     )
-
-
-def _corner(value: Any, n: int) -> Any:
-    return value[..., :n, :n] if isinstance(value, Tensor) and value.ndim >= 2 else value
 
 
 def open_today(scene: Scene) -> TodayContext:

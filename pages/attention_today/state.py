@@ -14,7 +14,6 @@ from viz.core.analysis.checks import largest
 from viz.core.attention import attend
 from viz.core.cost.mixed import FullCost, LinearCost, cheaper_from
 from viz.core.masks import causal
-from viz.core.spec import AttentionSpec
 from viz.core.variants.today.delta import delta_map, delta_states, recall_errors, to_unit_length
 from viz.core.variants.today.linear import linear_map, linear_states
 from viz.figures.curves import curves
@@ -87,9 +86,9 @@ def recall(layer: Layer, head: int) -> dict[str, float]:
 
 def _sizes(context: TodayContext) -> None:
     t, layer = context.t, context.layer
-    H, d_k, d_v = len(layer.q), layer.q.shape[-1], layer.v.shape[-1]
-    full = FullCost(spec=AttentionSpec(d_model=H * d_k, n_heads=H, d_head=d_k, d_value=d_v))
-    state = LinearCost(n_heads=H, d_k=d_k, d_v=d_v, corrects=True)
+    spec = layer.weights.spec
+    full = FullCost(spec=spec)
+    state = LinearCost(n_heads=spec.H, d_k=spec.d_k, d_v=spec.d_v, corrects=True)
     smaller_from = cheaper_from(state.cache_numbers, full.cache_numbers)
     lengths = [2**power for power in range(13)]
     sizes = {
@@ -100,8 +99,8 @@ def _sizes(context: TodayContext) -> None:
     show_lines(
         curves(lengths, sizes, x=x, y=y, height=220), key="state_sizes", alt=t("attention_today.state.sizes_alt")
     )
-    numbers = amount(state.cache_numbers(1))
-    st.caption(t("attention_today.state.size", d_k=d_k, d_v=d_v, H=H, numbers=numbers, n=amount(smaller_from)))
+    values = {"d_k": spec.d_k, "d_v": spec.d_v, "H": spec.H, "G": spec.G, "numbers": amount(state.cache_numbers(1))}
+    st.caption(t("attention_today.state.size", n=amount(smaller_from), **values))
 
 
 def _checks(context: TodayContext, maps: Tensor, kind: str, beta: float, fade: float) -> list[Check]:

@@ -17,7 +17,7 @@ from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import AttentionTrace, attend
 from viz.core.variants.today.bounded_scores import QKNorm, largest_score, norm_queries_and_keys, soft_cap
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import at_most, number
 from viz.frame.modes import say
 from viz.frame.show import show_table
 
@@ -74,7 +74,7 @@ def draw(context: TodayContext) -> list[Check]:
         maps = torch.stack([traces[code].weights[context.head] for code in (STANDARD, kind)])
         maps_in_browser = show_maps(context, titles, maps, key="tamed_maps")
     before, now = (_entropy(trace, context.head) for trace in (traces[STANDARD], traces[kind]))
-    values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
+    values = {"before": number(before, 3), "after": number(now, 3), "bound": at_most(bounds[kind])}
     same = "_same" * (kind in ("cap", "norm") and values["before"] == values["after"])
     with finding:
         say(t(f"attention_today.tamed.says_{kind}{same}", head=context.head, **values))
@@ -113,7 +113,7 @@ def _row(
     t = context.t
     return {
         t("attention_today.tamed.way"): t(f"attention_today.tamed.{code}"),
-        t("attention_today.tamed.bound"): number(bound, 3),
+        t("attention_today.tamed.bound"): at_most(bound, 3),
         t("attention_today.tamed.largest"): number(float(_scores(scores)[context.head].abs().max()), 3),
         t("attention_today.tamed.entropy"): number(_entropy(trace, context.head), 3),
     }

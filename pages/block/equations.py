@@ -57,7 +57,7 @@ def feed_forward(weights: FeedForwardWeights, design: BlockDesign) -> Part:
         if weights.w_gate is None:
             active = design.activation(hidden)
         else:
-            active = design.activation(functional.linear(u, weights.w_gate.T)) * hidden
+            active = design.activation(functional.linear(u, weights.w_gate.T, weights.b_gate)) * hidden
         return functional.linear(active, weights.w_out.T, weights.b_out)
 
     return run

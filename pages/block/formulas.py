@@ -80,9 +80,10 @@ def _feed_forward(code: str, trace: BlockTrace) -> str:
     weights = trace.weights.feed_forward
     if isinstance(weights, ExpertsWeights):
         return _router(weights.router) if code == "router" else _experts(weights)
-    first, second = ("" if bias is None else f" + b_{i}" for i, bias in ((1, weights.b_in), (2, weights.b_out)))
+    biases = {"1": weights.b_in, "2": weights.b_out, "g": weights.b_gate}
+    first, second, third = ("" if bias is None else f" + b_{i}" for i, bias in biases.items())
     gated = weights.w_gate is not None
-    hidden = rf"h = \varphi(u W_g) \odot (u W_1{first})" if gated else rf"h = \varphi(u W_1{first})"
+    hidden = rf"h = \varphi(u W_g{third}) \odot (u W_1{first})" if gated else rf"h = \varphi(u W_1{first})"
     return hidden if code == "hidden" else _lines(hidden, rf"\operatorname{{FF}}(u) = h W_2{second}")
 
 

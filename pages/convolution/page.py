@@ -62,7 +62,14 @@ PAGE = Page(
             ),
             standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
             standalone("reach", reach.draw, parameters=("k_stack",), reads_text=True),
-            standalone("comparison", comparison.draw, (heads_from_kernel,), parameters=("compare_k",)),
+            Section(
+                "comparison",
+                comparison.draw,
+                (heads_from_kernel,),
+                parameters=("compare_k",),
+                reads_mask=False,
+                reads_head=False,
+            ),
             in_menu=True,
         ),
         Section(

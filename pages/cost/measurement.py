@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Literal
 
+from viz.background import start_thread
 from viz.core.cost.timed_layers import CANDIDATES, Plan
 from viz.core.cost.timing import Point, measure
 from viz.errors import ModelError
@@ -60,7 +61,9 @@ class Measurement:
                 return
             self.points, self.state = [], "waiting"
             self._stop.clear()
-        threading.Thread(target=self._run, daemon=True).start()
+        if not start_thread("measurement", self._run):
+            self._places.release()
+            self.state = "failed"
 
     def stop(self) -> None:
         """End it after the forward pass under way; what was measured stays."""

@@ -13,7 +13,7 @@ from pages.long_text import compute
 from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, default_text, shipped
 from viz import limits
-from viz.frame.available_models import models_here
+from viz.frame.available_models import label_of, models_here
 from viz.frame.checks import Check
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, report_progress
@@ -165,11 +165,11 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
     if is_file:
         parts.append(t("long_text.not_in_link"))
     is_the_models_limit = tokens.n_excess and context.n >= most and most < most_tokens()
-    reads_more = is_the_models_limit and source.model != SMALL_DECODER and _is_here(SMALL_DECODER)
+    reads_more = is_the_models_limit and source.model != SMALL_DECODER and SMALL_DECODER in models_here()
     if source.kind == "model" and reads_more:
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
             st.caption(paragraph(*parts), width="content")
-            label = t("long_text.take", model=SMALL_DECODER)
+            label = t("long_text.take", model=label_of(t, SMALL_DECODER))
             st.button(label, key="long_take", type="tertiary", on_click=MODEL.choose, args=(SMALL_DECODER,))
     else:
         st.caption(paragraph(*parts))
@@ -182,11 +182,6 @@ def say_whose_text(context: LongTextContext) -> None:
     """Say below a picture whose text it is, of the one that the page opens with."""
     if context.text.source.text.strip() == shipped():
         st.caption(context.t("long_text.shipped"))
-
-
-def _is_here(name: str) -> bool:
-    entry = models_here().get(name)
-    return entry is not None and entry.is_here()
 
 
 Draw = Callable[[LongTextContext], list[Check]]

@@ -30,9 +30,9 @@ PAGE = Page(
             two_places.draw,
             code=(offset_scores, row_softmax, neighbours, lost),
             formula=r"\text{lost} = \min_W \frac{\lVert Y - R\,W \rVert_F^2}{\lVert Y \rVert_F^2}",
-            reads_text=False,
             reads_mask=False,
             reads_layer=False,
+            reads_head=False,
         ),
         section_of_parts(
             "many_heads",

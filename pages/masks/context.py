@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from viz import limits
-from viz.core.attention import AttentionTrace, attend, row_softmax
+from viz.core.attention import AttentionTrace, attend, options_of_first, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
 from viz.frame import specs
@@ -121,11 +121,7 @@ class MasksContext:
 
 def _first(call: Call, n: int, head: int) -> dict[str, Any]:
     """Return a layer's q, k, v on the first n tokens, its options, and one head's own mask."""
-
-    def corner(values: Any) -> Any:
-        return values[..., :n, :n] if isinstance(values, Tensor) else values
-
-    options = {name: corner(value) for name, value in call.options.items()}
+    options = options_of_first(call.options, n)
     model_allowed = combine(options.pop("allowed", None), torch.ones(n, n, dtype=torch.bool))
     assert model_allowed is not None
     model_allowed = model_allowed[head] if model_allowed.ndim > 2 else model_allowed

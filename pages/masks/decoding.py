@@ -1,14 +1,11 @@
 """Decoding token by token: what a cache of keys and values can reuse."""
 
-from typing import Any
-
-from torch import Tensor
-
 from pages.masks.checks import causal_by_torch
 from pages.masks.context import MasksContext
 from pages.masks.pack import pack_growing
 from viz.components.view import View
 from viz.core.analysis.checks import heads_off, largest, worst
+from viz.core.attention import options_of_first
 from viz.core.masks import causal
 from viz.core.variants.decoding import decode, rows_at_length, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import attend_shared
@@ -16,13 +13,6 @@ from viz.frame.checks import Check, check
 from viz.frame.modes import say
 
 GROWING = View("masks/growing", words="masks.growing.", colours=True)
-
-
-def _corner(context: MasksContext, n: int) -> dict[str, Any]:
-    """Return the options of the model's attention cropped to the first n tokens."""
-    return {
-        name: option[..., :n, :n] if isinstance(option, Tensor) else option for name, option in context.options.items()
-    }
 
 
 def decode_off(context: MasksContext) -> tuple[float, float]:
@@ -36,7 +26,7 @@ def earlier_rows_change(context: MasksContext) -> float:
     changes, before = [0.0], None
     for n in range(1, context.n + 1):
         q, k, v = (heads[:, :n] for heads in (context.q, context.k, context.v))
-        now = attend_shared(q, k, v, allowed=causal(n, n), **_corner(context, n)).weights
+        now = attend_shared(q, k, v, allowed=causal(n, n), **options_of_first(context.options, n)).weights
         if before is not None:
             changes.append(float((now[:, :-1, :-1] - before).abs().max()))
         before = now

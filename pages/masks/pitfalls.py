@@ -24,7 +24,7 @@ from viz.core.mistakes.masks import (
     through_mha,
 )
 from viz.frame.checks import Check, check
-from viz.frame.format import number, part, share, span
+from viz.frame.format import at_most, number, part, share, span
 from viz.frame.modes import say
 from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
@@ -155,7 +155,7 @@ def polarity(context: MasksContext) -> list[Check]:
     if inverted and max(inverted) <= 1e-5 * largest(context.v):
         st.info(t("masks.polarity_alike", off=number(max(inverted))))
     elif inverted:
-        say(t("masks.polarity_turned", mha=number(inverted[0]), sdpa=number(inverted[1])))
+        say(t("masks.polarity_turned", mha=at_most(inverted[0]), sdpa=at_most(inverted[1])))
     else:
         st.info(t("masks.polarity_no_row" if context.n > 1 else "masks.late_one"))
     _note_replacement(original)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.next_word import compute
+from viz.core.analysis.checks import largest
 from viz.core.analysis.lens import logit_lens
 from viz.frame.compute import cached, model
 from viz.frame.specs import Source
@@ -62,18 +63,23 @@ def greedy_gap(source: Source, steps: int) -> float:
 
 @cached
 def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
-    """Compare the last layer's lens to the model's logits, and its words, probabilities and rank."""
+    """Compare the last layer's lens to the model's logits, relative to the largest, and its probabilities and rank."""
     loaded_model, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
     last = compute.stream(source).states[-1]
-    bits = (
-        (logit_lens(last, lambda x: normalize(loaded_model, x), lambda x: unembed(loaded_model, x)) - logits)
-        .abs()
-        .max()
-    )
-    best = logits.double().softmax(-1).max(-1)
-    error = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
-    places = [len(row) - np.searchsorted(np.sort(row), row[word], "right") + 1 for row in logits.numpy()]
-    return float(bits), float(error), float(np.abs(layers.rank[-1].numpy() - places).max())
+    lens = logit_lens(last, lambda x: normalize(loaded_model, x), lambda x: unembed(loaded_model, x))
+    likely = logits.double().softmax(-1)
+    best = torch.stack([likely.amax(-1), likely.gather(-1, layers.best[-1][:, None])[:, 0]])
+    low, high = possible_ranks(logits, word)
+    rank_error = torch.maximum(low - layers.rank[-1], layers.rank[-1] - high).clamp(min=0)
+    logits_error = (lens - logits).abs().max() / largest(logits)
+    return float(logits_error), float((layers.chance[-1] - best).abs().max()), float(rank_error.max())
+
+
+def possible_ranks(logits: Tensor, word: int) -> tuple[Tensor, Tensor]:
+    """Return the least and the greatest rank of a word (1 is the best): rounding leaves open which of two is ahead."""
+    near = 1e-4 * largest(logits)
+    ahead = logits - logits[..., word, None]
+    return 1 + (ahead > near).sum(-1), (ahead >= -near).sum(-1)
 
 
 @cached

@@ -7,6 +7,8 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from pages.next_word import compute
+from pages.next_word.compute_checks import possible_ranks
+from viz.core.analysis.checks import largest
 from viz.core.random_place import random_place
 from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
@@ -61,11 +63,9 @@ def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float
     """
     loaded_model = model(source.model)
     logits = _words(loaded_model, _normalized(loaded_model, own_states(source, at + 1)[level][at]))
-    likely, word_logit = logits.double().softmax(-1), logits[word]
-    near = 1e-4 * max(1.0, float(logits.abs().max()))
-    ranks = (1 + int((logits > word_logit + near).sum()), max(1, int((logits >= word_logit - near).sum())))
-    best = int(likely.argmax())
-    return best, float(likely[best]), float(likely[word]), *ranks
+    likely = logits.double().softmax(-1)
+    best, (low, high) = int(likely.argmax()), possible_ranks(logits, word)
+    return best, float(likely[best]), float(likely[word]), int(low), int(high)
 
 
 @cached
@@ -113,7 +113,8 @@ def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head:
         full = w_o(alone.flatten()[None])[0]
         alone[[i for i in range(len(alone)) if i != head]] = 0.0
         contribution = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
-    if not torch.equal(together, full):  # a norm (Gemma 2) or a scale (Granite) follows attention
+    # A norm (Gemma 2) or a scale (Granite) follows attention.
+    if not torch.allclose(together, full, rtol=1e-4, atol=1e-5 * largest(full)):
         contribution = contribution * (together / full).nan_to_num(1.0)
     return _share_at_fixed_scale(loaded_model, compute.stream(source).states[-1, at], contribution, words)[0]
 

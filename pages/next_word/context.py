@@ -11,6 +11,7 @@ from pages.next_word.decoders import decoders, default_model, take, take_preset,
 from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz.core.random_place import random_place
+from viz.frame.available_models import is_here, listed_entries, megabytes_to_fetch
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
@@ -19,6 +20,7 @@ from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
+from viz.models.registry import SMALL_DECODER
 from viz.models.stream import has_words, logit_cap, writable_token
 from viz.models.tokens import Tokens, guesses
 from viz.models.trained.twins import words
@@ -116,7 +118,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     note_source(scene.t, context.source)
     name = context.source.model
     if name in OF_TWINS:
-        st.caption(scene.t("next_word.twin", model=name, n=len(words())))
+        _describe_twin(scene.t, name)
     if example:
         say_unknown(scene.t, name, model(name).tokenizer, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):
@@ -154,6 +156,19 @@ def _say_silent(scene: Scene, source: Source | None) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_take"):
         st.caption(paragraph(sentence, t("next_word.example", model=source.model)), width="content")
         _preset_button(t, source.model)
+
+
+def _describe_twin(t: Translate, name: str) -> None:
+    """Say what a twin knows; where the decoder that writes English is not here, say so, with a button to fetch it."""
+    sentence = t("next_word.twin", model=name, n=len(words()))
+    if is_here(SMALL_DECODER) or SMALL_DECODER not in {entry.id for entry in listed_entries()}:
+        st.caption(sentence)
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_missing"):
+        st.caption(paragraph(sentence, t("next_word.missing", model=SMALL_DECODER)), width="content")
+        if mb := megabytes_to_fetch(SMALL_DECODER):
+            label = t("choice.fetch", mb=mb)
+            st.button(label, key="next_fetch", on_click=take, args=(SMALL_DECODER,))
 
 
 def _preset_button(t: Translate, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
-from viz.frame.available_models import files_here, models_here
+from viz.frame.available_models import is_here, models_here
 from viz.frame.compute import model
 from viz.frame.examples import examples, keep_old_choice, stash_text
 from viz.frame.inputs import first_text, own_model
@@ -13,7 +13,7 @@ from viz.models.stream import has_words
 
 def decoders() -> list[str]:
     """Return the available models with a vocabulary head, the largest first; the twins last."""
-    entries = [entry for entry in models_here().values() if entry.writes and not entry.of and files_here(entry.id)]
+    entries = [entry for entry in models_here().values() if entry.writes and not entry.of and is_here(entry.id)]
     return [entry.id for entry in sorted(entries, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
 
 

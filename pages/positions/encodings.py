@@ -15,7 +15,7 @@ from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import at_most, number
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.scene import say_error
@@ -201,7 +201,7 @@ def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
     if not same:
         st.caption(t("positions.own_no_map", base=base))
         return
-    values = {"base": base, "off": number(max(same.values()))}
+    values = {"base": base, "off": at_most(max(same.values()))}
     if len(same) == 1:
         st.caption(t("positions.own_map", name=next(iter(same)), **values))
     else:

@@ -13,7 +13,7 @@ from viz.core.attention import row_softmax
 from viz.core.variants.encodings import restore_order
 from viz.frame import specs
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import at_most
 from viz.frame.modes import say
 from viz.frame.show import MAPS
 from viz.params import Choice
@@ -45,7 +45,7 @@ def draw(context: PositionsContext) -> list[Check]:
         _maps(context, code, torch.stack([before, after, with_positions, shuffled]))
     without, change = (float((a - b).abs().max()) for a, b in ((before, after), (with_positions, shuffled)))
     sentence = "need_found" if change > SAME else "need_found_none"
-    say(t(f"positions.{sentence}", none=number(without), code=context.name(code), changed=number(change)))
+    say(t(f"positions.{sentence}", none=at_most(without), code=context.name(code), changed=at_most(change)))
     _say_why_none(context, code, order)
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
@@ -59,7 +59,7 @@ def _say_why_none(context: PositionsContext, code: str, order: tuple[int, ...]) 
     bias = context.encodings[code].bias(context.spec.H, context.n, context.n)
     if bias is not None and not bias.any():
         st.caption(context.t("positions.far_quadratic_zero"))
-    elif bias is not None and order == tuple(reversed(range(context.n))) and bias.equal(bias.mT):
+    elif bias is not None and order == tuple(reversed(range(context.n))) and torch.allclose(bias, bias.mT):
         st.caption(context.t(f"positions.need_mirror_{code}"))
 
 

@@ -21,7 +21,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame import compute
 from viz.frame.checks import Check, check
-from viz.frame.format import in_formula, number
+from viz.frame.format import at_most, in_formula, number
 from viz.frame.modes import say
 from viz.frame.show import MAPS, show_lines
 from viz.params import Int
@@ -87,10 +87,10 @@ def draw(context: PositionsContext) -> list[Check]:
         with column:
             parameter.slider(label, step.table)
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
-    say(t("positions.spread", sinusoidal=number(spreads[0])))
+    say(t("positions.spread", sinusoidal=at_most(spreads[0])))
     if learned is not None:
         key = "spread_fixed" if own_compute.goes_by_distance(learned[0]) else "spread_learned"
-        say(t(f"positions.{key}", learned=number(spreads[1]), model=learned[0]))
+        say(t(f"positions.{key}", learned=at_most(spreads[1]), model=learned[0]))
     _products(context, cosines)
     rows = sinusoidal(step.table.n, step.table.width, base=step.base)
     return [

@@ -15,7 +15,7 @@ from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
-from viz.frame.available_models import models_here
+from viz.frame.available_models import label_of, models_here
 from viz.frame.checks import asked_of
 from viz.frame.compute import model
 from viz.frame.lazy import lazy
@@ -148,7 +148,7 @@ def _real_sharing(scene: Scene) -> None:
         st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(cache), unshared=size(unshared)))
     elif SMALL_DECODER in models_here():
         st.caption(t("share_kv.real"))
-        st.button(f"{SMALL_DECODER} →", key="_real_sharing", on_click=_choose_real, type="tertiary")
+        st.button(f"{label_of(t, SMALL_DECODER)} →", key="_real_sharing", on_click=_choose_real, type="tertiary")
 
 
 def _choose_real() -> None:

@@ -1,10 +1,7 @@
 """The cache of keys and values, filled token by token during decoding."""
 
-from typing import Any
-
 import streamlit as st
 import torch
-from torch import Tensor
 
 from pages.share_kv.context import (
     ShareKvContext,
@@ -18,6 +15,7 @@ from pages.share_kv.pack import pack_cache
 from viz import limits
 from viz.components.view import View
 from viz.core.analysis.checks import heads_off
+from viz.core.attention import options_of_first
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.variants.decoding import decode
 from viz.frame.checks import Check, check
@@ -57,11 +55,8 @@ def _say_what_differs(context: ShareKvContext) -> None:
 def _checks(context: ShareKvContext, n: int) -> list[Check]:
     layer, L = context.layer, context.scene.capture.n_layers
     q, k, v = (x[:, :n] for x in (layer.q, layer.k, layer.v))
-    options: dict[str, Any] = {
-        name: value[..., :n, :n] if isinstance(value, Tensor) else value
-        for name, value in context.call.options.items()
-        if name != "allowed"
-    }
+    options = options_of_first(context.call.options, n)
+    options.pop("allowed", None)
     so_far = torch.ones(n, n, dtype=torch.bool).tril()
     off = heads_off(decode(q, k, v, **options), q, k, v, allowed=so_far, **options)
     layer_bytes = sum(torch.empty_like(x, dtype=torch.float16, device="meta").nbytes for x in (k, v))

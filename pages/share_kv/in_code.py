@@ -22,7 +22,7 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
 from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import at_most
 from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
@@ -150,7 +150,7 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
     text_key = f"{version}_says"
     if version == "tiled" and not off:
         text_key = "tiled_quiet" if 1 < context.n_kv_heads < context.spec.H else "tiled_same"
-    say(t(f"share_kv.in_code.{text_key}", off=number(off), G=context.n_kv_heads, layer=context.scene.layer_number))
+    say(t(f"share_kv.in_code.{text_key}", off=at_most(off), G=context.n_kv_heads, layer=context.scene.layer_number))
     if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 

@@ -16,7 +16,7 @@ from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_de
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame.checks import Check, attention_checks, check
-from viz.frame.format import number
+from viz.frame.format import at_most
 from viz.params import Flag
 
 MISTAKE = Flag("mistake")
@@ -65,7 +65,7 @@ def _say_mistake(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
     elif noticed > tolerance:
-        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=number(off)))
+        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=at_most(off)))
     else:
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
 

@@ -13,7 +13,6 @@ from viz.core.analysis.receptive_field import cone, output_change, sensitivity, 
 from viz.core.analysis.rollout import rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.cost.counting import FlopCounterMode
-from viz.core.experts import ExpertsTrace
 from viz.core.stack import one_by_one, stack_parameters
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
@@ -140,9 +139,6 @@ def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, wor
 class Field:
     """A receptive field, (levels, T): cells that the masks let through; ``leak`` is the change of the token under noise
     on every word outside, and ``rounding`` its tolerance.
-
-    Without experts that is 0. An expert computes the tokens that were sent to it in one product, and in which order the
-    terms of a token's row are added depends on how many they are.
     """
 
     open: Tensor
@@ -159,9 +155,8 @@ def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
     levels, x = _levels(source, plan, mask)
     with torch.inference_mode():
         changes = output_change(lambda x: levels(x)[-1], x, ~open_[0])
-    has_experts = any(isinstance(trace.feed_forward, ExpertsTrace) for trace in traces)
     length = max(float(trace.output[query].norm()) for trace in traces)
-    return Field(open=open_, leak=float(changes[query]), rounding=1e-5 * length if has_experts else 0.0)
+    return Field(open=open_, leak=float(changes[query]), rounding=1e-5 * length)
 
 
 def looks(masked: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from viz.core.analysis.head_statistics import HeadStatistics
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
-from viz.frame.format import number
+from viz.frame.format import at_most, number
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 
@@ -78,7 +78,7 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
                 what=t(f"stacking.locality.{code}_word"),
                 up=int((steps > 0).sum()),
                 down=int((steps < 0).sum()),
-                change=number(float(change)),
+                change=at_most(float(change)),
                 spread=number(float((curve.high - curve.low).mean())),
             )
         )

@@ -89,7 +89,7 @@ def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
 
 
 def _explain_difference(context: StepByStepContext, faults: Faults, correct: Tensor, faulty: Tensor) -> None:
-    if torch.equal(correct, faulty):
+    if torch.allclose(correct, faulty, rtol=0, atol=1e-6):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
         say(_sums_of_rows(context, faulty.sum(-1)))

@@ -17,7 +17,7 @@ from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
 from viz.errors import ModelError
 from viz.frame.checks import Check, asked_of, check
-from viz.frame.format import number, share
+from viz.frame.format import at_most, share
 from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
 from viz.frame.show import show_matrix
@@ -134,7 +134,7 @@ def _batch(context: StepByStepContext) -> list[Check]:
         silent = float((_without_axes(module, x, real) - output)[real].abs().max())
     with st.expander(t("step_by_step.split.batch_title")):
         say(t("step_by_step.split.batch", B=B, n=n))
-        say(t("step_by_step.split.batch_wrong", B=B, silent=number(silent)))
+        say(t("step_by_step.split.batch_wrong", B=B, silent=at_most(silent)))
     off = (output - ours)[real].abs().max()
     return [check("step_by_step.split.check_module", off, 1e-5 * largest(ours))]
 

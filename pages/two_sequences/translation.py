@@ -116,7 +116,8 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     rows = writing.rows[stack][layer][head].clone()
     rows[step:] = -torch.inf  # not written yet
     if stack == "decoder":
-        rows[torch.ones_like(rows).triu(1).bool()] = -torch.inf
+        visible = in_one_pass.stacks[stack][layer].options["allowed"]
+        rows[~visible.expand(1, n, n)[0]] = -torch.inf  # later tokens, and those before a window
     assert in_one_pass.target is not None
     read, outputs = in_one_pass.target.labels, writing.target.labels
     looking = [f"{isolate(token)} → {isolate(after)}" for token, after in zip(read, outputs, strict=True)]

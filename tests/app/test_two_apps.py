@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests import SAFETY_NET
 from tests.host.test_files import Streamlit, ask
 from tests.host.test_server import wait
 from viz import ROOT, limits
@@ -52,7 +53,7 @@ def in_thread(work):
     results = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()
-    thread.join(60)
+    thread.join(SAFETY_NET)
     return results[0]
 
 
@@ -128,7 +129,7 @@ def test_pool_thread_computes_for_its_app(apps, passes):
             asks = threading.Thread(target=ask_first)
             asks.start()
             wait(lambda: first.turns.waiting)
-        asks.join(60)
+        asks.join(SAFETY_NET)
     assert compute.read.key(SOURCE) in first.results
     assert second.results.bytes == 0 and passes == [SOURCE.text]
 
@@ -232,7 +233,7 @@ def test_streamlit_serves_one_app():
         text=True,
         cwd=ROOT,
         env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"},
-        timeout=120,
+        timeout=SAFETY_NET,
         check=False,
     )
     assert process.returncode == 0, process.stderr

@@ -117,7 +117,7 @@ def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> Non
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=1):
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=PATIENCE / 1000):
                 return
         except OSError:
             time.sleep(0.02)

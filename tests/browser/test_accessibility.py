@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
+from tests.browser.contrast import assert_choices_differ
 from tests.browser.drive import PHONE, address, eventually, frame, open_chip, wait_run
 from tests.browser.right_to_left import assert_words_are_isolated, record_drawn_words
 from tests.browser.sections import (
@@ -15,6 +16,7 @@ from tests.browser.sections import (
     begins_on_the_first_screen,
     is_low_and_begins_on_the_first_screen,
 )
+from tests.browser.test_clicks import assert_uncovered
 from tests.browser.test_small_screens import ZOOMED, is_readable
 from tests.sections import page_named
 from viz.frame.sidebar import path_of
@@ -61,15 +63,22 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
     assert page.evaluate(SMALL) == []
 
 
+@pytest.mark.fast("step_by_step", "heads", "masks")
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_passes_every_page(new_page, app_url, name):
-    """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
+    """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable.
+
+    In the first every control receives a click, and what is chosen is seen under a contrast theme too.
+    """
     page = new_page(viewport=SCREEN)
     record_drawn_words(page)
     page.goto(address(app_url, path_of(name), section="all", **LINKS.get(name, {})))
     wait_run(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     look(page)
+    assert_uncovered(page)
+    assert_choices_differ(page)
+    page.set_viewport_size({"width": SCREEN[0], "height": SCREEN[1]})
     alone = SHOWS_MORE.get(name, set())
     for section in {section.name for section in page_named(name).sections} - alone:
         eventually(lambda section=section: is_low_and_begins_on_the_first_screen(page, section))
@@ -130,6 +139,7 @@ RING = """node => {
 }"""
 
 
+@pytest.mark.fast
 def test_keyboard_focus_is_visible(visit):
     page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")

@@ -9,6 +9,7 @@ CENTRE = "({ bars: { place: { left, w, bottom } } }, at) => ({ x: left + (at + 0
 LIBRARY = "() => performance.getEntriesByType('resource').filter(({ name }) => /Plotly/.test(name)).length"
 
 
+@pytest.mark.fast
 def test_bar_tooltip_by_pointer_and_keys(visit):
     """A bar is read off by the pointer and by the arrow keys."""
     page = visit("next-word", model="twin-g8", text="door milk cat door milk cat door")

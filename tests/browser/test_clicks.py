@@ -1,10 +1,5 @@
-"""Every visible control receives a mouse click at its middle, on every page and at four widths.
+"""Every visible control receives a mouse click at its middle, at four widths and in every mode."""
 
-``HEADLIGHT_SWEEP=1 pytest -o timeout=3000 tests/browser/test_clicks.py`` opens each section, and each of its views,
-alone at all widths, not at one; ``--junitxml=FILE`` records how many controls received a click.
-"""
-
-import os
 from collections import Counter
 from functools import partial
 
@@ -13,13 +8,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.contrast import assert_choices_differ
-from tests.browser.drive import WIDE, address, eventually, frame, open_chip, open_section, wait_run
-from tests.sections import page_named, section_views
-from viz.frame.header.section import Section
+from tests.browser.drive import eventually, frame, open_chip
 from viz.frame.sidebar import path_of
-from viz.text import translator
 
-SWEEP = os.environ.get("HEADLIGHT_SWEEP") == "1"
 SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
 
 FIND_COVERED = """(scope) => {
@@ -92,35 +83,6 @@ def _assert_at_this_width(page: Page, scope: str, width: int, n_controls: Counte
     assert not result["covered"], f"at {width} px, {page.url}: {result['covered']}"
 
 
-def assert_sections_uncovered(page: Page, name: str) -> Counter[int]:
-    """Open each section by the mouse; look at it at one width after the other, which are shared out among all pages."""
-    t, n_controls, problems = translator("en"), Counter[int](), list[str]()
-    for place, section in enumerate(page_named(name).sections, start=PAGES.index(name)):
-        screen = SCREENS[place % len(SCREENS)]
-        page.set_viewport_size({"width": screen[0], "height": screen[1]})
-        open_section(page, t(f"{name}.{section.name}.title"))
-        for view in section_views(section)[: None if SWEEP else 1]:
-            _open_view(page, section, view)
-            for width_and_height in SCREENS if SWEEP else (screen,):
-                try:
-                    n_controls += assert_uncovered(page, screens=(width_and_height,))
-                except AssertionError as error:
-                    problems.append(f"{view.name}: {error}")
-    assert not problems, "\n".join(problems)
-    return n_controls
-
-
-def _open_view(page: Page, section: Section, view: Section) -> None:
-    """Press the button of a view, unless it is the one that the section opens with."""
-    if section.switch and view.name != section.name:
-        page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
-        place = section.opened_view.options().index(view.name)
-        page.locator(f".st-key-{section.switch} [role=radio]").nth(place).click()
-    expect(page.locator(f".st-key-section_{view.name}")).to_be_visible()
-    expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
-    wait_run(page)
-
-
 def click_middle(page: Page, control: Locator) -> None:
     """Click with the mouse at a control's middle, on the topmost element."""
     box = control.bounding_box()
@@ -128,25 +90,18 @@ def click_middle(page: Page, control: Locator) -> None:
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_controls_on_every_page_are_uncovered(visit, name, record_property):
-    """As a page opens, with all its sections and with each alone; what is chosen is seen under a contrast theme."""
-    path = "" if name == FIRST else path_of(name)
-    page = visit(path)
-    record_property("as it opens", dict(assert_uncovered(page)))
-    if name in PAGES:
-        page.goto(address(page.url.partition("?")[0], section="all"))
-        wait_run(page)
-        record_property("all sections", dict(assert_uncovered(page)))
-    assert_choices_differ(page)
-    if name in PAGES:
-        record_property("each alone", dict(assert_sections_uncovered(page, name)))
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_share_opens_by_mouse(visit, name):
-    """At every width, on every page."""
+@pytest.mark.parametrize("name", [FIRST, "heads", *(name for name in EVERY if name not in PAGES and name != FIRST)])
+def test_controls_of_opened_page_are_uncovered(visit, name):
+    """A page with one of its sections, and those without sections; test_accessibility.py has all sections of all."""
     page = visit("" if name == FIRST else path_of(name))
+    assert_uncovered(page)
+    assert_choices_differ(page)
+
+
+@pytest.mark.fast
+def test_share_opens_by_mouse(visit):
+    """At every width."""
+    page = visit("heads")
     panel = page.get_by_test_id("stPopoverBody")
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
@@ -182,6 +137,7 @@ def test_controls_in_open_chip_are_uncovered(visit, chip):
     assert_uncovered(page, "[data-testid=stPopoverBody]")
 
 
+@pytest.mark.fast
 def test_probe_reports_a_covered_control(visit):
     """The probe would have found Share under the title."""
     page = visit("heads", viewport=(1280, 720))

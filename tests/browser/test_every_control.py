@@ -15,9 +15,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from bench.load.controls import Control, Value
+from bench.load.tab import Answer, Tab
 from tests.browser.drive import ROOT, Server, open_chip, serve, wait_run
-from tests.load.controls import Control, Value
-from tests.load.tab import Answer, Tab
 
 # --- The kinds that the app has ---------------------------------------------------------------------------------------
 
@@ -354,6 +354,7 @@ CASES_BY_KIND = [
 ]
 
 
+@pytest.mark.fast("number_input-cost_n-0", "component-grid-0")
 @pytest.mark.parametrize(("kind", "case"), CASES_BY_KIND)
 def test_value_on_screen_is_computed_with(hosted, new_page, kind, case):
     """The value stands on the screen, in the link and in what the server has computed, and the client reports it so."""

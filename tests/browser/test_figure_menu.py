@@ -46,6 +46,7 @@ def copy_lines(page: Page, key: str) -> list[str]:
     return [text.text or "" for text in root.iter(f"{SVG}text")]
 
 
+@pytest.mark.fast
 def test_matrix_is_saved_and_copied(visit):
     """A matrix is saved with its numbers and copied."""
     page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(WORDS))

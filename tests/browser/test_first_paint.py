@@ -46,6 +46,7 @@ def paint_only(hosted, new_page):
     return open_page
 
 
+@pytest.mark.fast("heads-screen0-light-en")
 @pytest.mark.parametrize(
     ("screen", "scheme", "lang"),
     [(WIDE, "light", "en"), (WIDE, "dark", "zh"), (PHONE, "light", "zh"), (PHONE, "dark", "en")],

@@ -206,6 +206,7 @@ def rendered(page: Page) -> Iterator[str]:
         yield from part.locator("a[href*='javascript'], a[href*='example.com']").all_inner_texts()
 
 
+@pytest.mark.fast("heads-model")
 @pytest.mark.parametrize(("path", "source"), [("heads", "model"), ("step-by-step", "words")])
 def test_hostile_text_is_shown_literally(visit, path, source):
     page = visit(path, source=source)
@@ -235,6 +236,7 @@ LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
 """A section that has a tab on a desk, and on a phone a line of the menu."""
 
 
+@pytest.mark.fast("heads-dark-numbers")
 @pytest.mark.parametrize(
     ("path", "scheme", "section"), [("heads", "dark", "numbers"), ("step-by-step", "light", "saturation")]
 )
@@ -269,6 +271,7 @@ def tab_through(page: Page, steps: int) -> set[str]:
     return {name.removeprefix("st-key-") for name in focused}
 
 
+@pytest.mark.fast
 def test_the_keyboard_reaches_every_control(visit):
     page = visit(source="words", mask="window")
     chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "mask": {"mask", "width"}}

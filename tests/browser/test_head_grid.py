@@ -173,6 +173,7 @@ def test_selection_is_restored_from_link(visit, new_page):
     assert link_of(page).get("query") == "-1"
 
 
+@pytest.mark.fast
 def test_keys_walk_lock_and_unlock(see):
     page = see()
     grid = grid_of(page)
@@ -198,6 +199,7 @@ def test_keys_walk_lock_and_unlock(see):
     expect(grid.locator(".title")).to_have_text("layer 3, head 1")
 
 
+@pytest.mark.fast("view0")
 @pytest.mark.parametrize("view", [{}, {"merge": 1, "hide": 1}, {"mask": "causal"}])
 def test_temperature_equals_torch_after_release(see, view):
     """The browser's weights equal torch's at every temperature; Python gets it on release."""
@@ -397,6 +399,7 @@ def test_hostile_tokens_are_text(see):
     assert sentence_of(page).startswith(f"“{tokens.index('{')} · {{” looks most at")
 
 
+@pytest.mark.fast
 def test_touch_on_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(address(app_url, "heads", lang="zh", text=TEXT))
@@ -414,6 +417,7 @@ def test_touch_on_phone(new_page, app_url):
     assert abs(number_in(sentence_of(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
 
 
+@pytest.mark.fast
 def test_mask_is_drawn_before_python_answers(see, bare):
     """Another mask is drawn before Python answers, and Python agrees."""
     page, t, queries = see(), translator("en"), 16

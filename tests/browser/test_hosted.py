@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from bench.load.tab import Tab
 from pages import EVERY, FIRST, PAGES
 from tests.browser.drive import PATIENCE, PHONE, ROOT, WIDE, Server, address, count, frame, listen, serve, wait_run
-from tests.load.tab import Tab
 from viz.frame.sidebar import path_of
 from viz.text import translator
 

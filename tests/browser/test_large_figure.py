@@ -15,7 +15,6 @@ from playwright.sync_api import Locator, Page, expect
 from pages import FIRST, PAGES
 from tests.browser.drive import PHONE, WIDE, address, count, eventually, wait_run
 from tests.browser.test_figure_menu import button, item, save_picture
-from tests.sections import link_to, views_of
 from viz.frame.sidebar import path_of
 from viz.text import translator
 
@@ -75,6 +74,7 @@ def is_number(cell: str) -> bool:
         return False
 
 
+@pytest.mark.fast("desk")
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["desk", "phone"])
 def test_figure_opens_and_closes(visit, viewport):
     """plotly comes with it and not before; Escape closes it, and Back does not open it again."""
@@ -144,18 +144,13 @@ def test_bytes_are_named_as_on_page(visit):
     assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
 
 
+@pytest.mark.fast("start")
 @pytest.mark.parametrize("name", [FIRST, *PAGES])
 def test_figures_of_page_equal_their_tables(page, app_url, name):
-    """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV.
-
-    Each section is opened alone: a page of all of them is laid out anew whenever a dialog opens.
-    """
-    n_figures = 0
-    for link in [{}] if name == FIRST else [link_to(name, view) for view in views_of(name)]:
-        page.goto(address(app_url, "" if name == FIRST else path_of(name), **link))
-        wait_run(page)
-        n_figures += sum(opens_large(page, key) for key in page.evaluate(KEYS))
-    assert n_figures
+    """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV."""
+    page.goto(address(app_url, "" if name == FIRST else path_of(name), **({} if name == FIRST else {"section": "all"})))
+    wait_run(page)
+    assert sum(opens_large(page, key) for key in page.evaluate(KEYS))
 
 
 def assert_numbers_of_table(dialog: Locator, table: Counter[float], key: str) -> None:

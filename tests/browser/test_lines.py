@@ -30,6 +30,7 @@ def test_power_is_straight_on_logarithmic_axes(growth):
     assert growth.evaluate("({ lines: { place: { xs, ys } } }) => [xs.names[1], ys.names[1]]") == ["10", "10⁴"]
 
 
+@pytest.mark.fast
 def test_place_tooltip_by_pointer_and_keys(growth):
     """A place is read off by the pointer and by the arrow keys."""
     lines = growth.evaluate("({ lines: { data } }) => data.lines")

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PATIENCE, Watch, address, eventually, listen, wait_run
@@ -15,6 +16,7 @@ BEGINNING = 4_000
 """Bytes of a run in which the browser is told that it has begun, and gets none of its controls."""
 
 
+@pytest.mark.fast
 def test_page_lost_keeps_its_text(browser, app_url):
     """The server has drawn a page of which the browser has got the beginning: the text is in its box all the same."""
     watch = Watch()

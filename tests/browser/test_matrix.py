@@ -22,6 +22,7 @@ def open_matrix(visit):
     return softmax
 
 
+@pytest.mark.fast
 def test_cell_tooltip_by_pointer_and_keys(open_matrix):
     """A cell is read off by the pointer and by the arrow keys."""
     page = open_matrix()

@@ -4,6 +4,7 @@ import re
 from io import BytesIO
 from unicodedata import normalize
 
+import pytest
 from playwright.sync_api import Frame, Page, Route, expect
 from pypdf import PdfReader
 
@@ -52,6 +53,7 @@ def assert_key(page: Page, reveal: str) -> None:
     assert_one_sheet(page)
 
 
+@pytest.mark.fast
 def test_step_prints_worksheet_or_key(visit):
     """The question and its picture with the answer's cells covered; with the answer, the whole picture."""
     page = visit("heads", lesson="ten_minutes", lesson_step=1)
@@ -200,6 +202,7 @@ def test_custom_lesson_prints_blank(visit):
     expect(answer_frame(".painter canvas").first).to_be_visible()
 
 
+@pytest.mark.fast
 def test_section_prints_light_worksheet(visit):
     """A section is a worksheet, and light on a dark screen."""
     page = visit("masks", source="words", mask="causal", print=1, scheme="dark")

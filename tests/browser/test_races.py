@@ -39,6 +39,7 @@ def change(page: Page, what: str) -> None:
         page.locator(".st-key-text textarea").press("Control+Enter")
 
 
+@pytest.mark.fast("control-False")
 @pytest.mark.parametrize("is_answered", [False, True])
 @pytest.mark.parametrize("what", ["page", "control", "text", "example"])
 def test_back_precedes_answer(new_page, app_url, server, what, is_answered):
@@ -69,6 +70,7 @@ def test_back_precedes_answer(new_page, app_url, server, what, is_answered):
     assert_as_opened(page, fresh)
 
 
+@pytest.mark.fast("control-True")
 @pytest.mark.parametrize("is_answered", [False, True])
 @pytest.mark.parametrize("what", ["control", "example"])
 def test_forward_follows_back(new_page, app_url, server, what, is_answered):
@@ -134,6 +136,7 @@ def assert_shown(page: Page, name: str) -> None:
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
+@pytest.mark.fast("convolution-parameters0")
 @pytest.mark.parametrize(("name", "parameters"), [PICTURE, TEXT])
 def test_second_file_follows_at_once(browser, server, name, parameters):
     """The later file is shown."""
@@ -171,6 +174,7 @@ def test_notices_do_not_move_sections(browser, server):
     assert len(places) == 1
 
 
+@pytest.mark.fast
 def test_page_left_during_upload(visit):
     """Another page and back: what a visit without a file shows, and a file can be uploaded."""
     page = visit(PICTURE[0], **PICTURE[1])
@@ -224,6 +228,7 @@ def test_back_twice_follows_page_during_upload(visit):
     assert_shown(page, "b")
 
 
+@pytest.mark.fast
 def test_connection_lost_during_upload(browser, app_url):
     """The connection ends with the file on its way: the page stands, and a file can be uploaded."""
     with proxy(app_url) as line, browser.new_context(locale="en-US") as context:

@@ -9,12 +9,14 @@ ACTIONS = 3
 """On each page; `python -m tools.random_walk` does 300."""
 
 
+@pytest.mark.fast("heads")
 @pytest.mark.parametrize("name", PAGES)
 def test_walk_on_page_equals_fresh_browser(browser, app_url, name):
     """Controls, views, text, sections and Back, chosen by a seed."""
     assert not mismatches(browser, app_url, name, ACTIONS, (*PLAIN, *CONTROLS))
 
 
+@pytest.mark.fast("two")
 @pytest.mark.parametrize("kind", INTERRUPTIONS)
 def test_interrupted_action_equals_fresh_browser(browser, app_url, kind):
     """Two actions in one run, another page and back, a connection that is cut, a tab that sleeps."""

@@ -19,6 +19,7 @@ def selected_result(page: Page) -> str:
     return page.locator(f"#{active} b").inner_text() if active else ""
 
 
+@pytest.mark.fast
 def test_search_mistyped_term_opens_its_place(visit):
     """ "/" leads to the box, two mistyped words to the term, Enter to its place, with the text that was typed."""
     page = visit("masks", text="a zebra ran", layer=5)

@@ -1,10 +1,14 @@
 """The app in a few steps, with any version of Streamlit: ``python -m pytest tests/browser/test_smoke.py``."""
 
 import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import address, open_chip, wait_run
+from tests.browser.drive import ROOT, Server, address, open_chip, serve, wait_run
 from viz.text import translator
 
 T = translator("en")
@@ -22,6 +26,7 @@ def opened_heads(page: Page, url: str) -> Page:
     return page
 
 
+@pytest.mark.fast
 def test_smoke_click_chip_and_back(page, app_url):
     """The start page and Heads draw, a click and a chip are answered and stand in the link, Back takes them away."""
     opened_heads(page, app_url)
@@ -44,6 +49,7 @@ def test_smoke_click_chip_and_back(page, app_url):
     expect(title).to_have_text("layer 3, head 1")
 
 
+@pytest.mark.fast
 def test_smoke_text_and_reopened_link(page, app_url):
     """A text is read, and its link shows it again."""
     page.goto(address(app_url, "masks", source="words", text="one two"))
@@ -59,6 +65,7 @@ def test_smoke_text_and_reopened_link(page, app_url):
     expect(box).to_have_value("three four five")
 
 
+@pytest.mark.fast
 def test_smoke_embedded_by_old_word(page, app_url):
     """A frame with ``embed=1`` shows a page without its navigation."""
     page.goto(address(app_url, "heads", embed=1))
@@ -66,3 +73,18 @@ def test_smoke_embedded_by_old_word(page, app_url):
     expect(page.locator(".head-grid canvas").first).to_be_visible()
     assert "embed=true" in page.url
     expect(page.get_by_test_id("stSidebarNav")).to_have_count(0)
+
+
+@pytest.fixture
+def public_server(tmp_path: Path) -> Iterator[Server]:
+    """``serve.py``, which stays until the page is closed."""
+    with serve(ROOT / "serve.py", tmp_path / "log.txt") as running:
+        yield running
+
+
+def test_smoke_public_server_opens(public_server, page):
+    """It finds all names that its safety needs and each of its settings, is healthy, and draws two pages."""
+    with urllib.request.urlopen(f"{public_server.url}/healthz", timeout=30) as answer:
+        assert answer.status == 200
+    opened_heads(page, public_server.url)
+    assert "not a valid config option" not in public_server.read_log()

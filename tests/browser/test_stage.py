@@ -47,12 +47,47 @@ LETTERS = """() => {
 }"""
 """The size of letters in the window's pixels, and the place of the strip."""
 
+CUT = """() => {
+  const main = document.querySelector("[data-testid=stMain]"), cut = [];
+  const up = (at) => at.parentElement ?? at.getRootNode().host;
+  const look = (root) => {
+    for (const at of root.querySelectorAll("*")) {
+      if (at.shadowRoot) look(at.shadowRoot);
+      const box = at.getBoundingClientRect(), { overflowX, overflowY } = getComputedStyle(at);
+      if (box.width < 2 || box.height < 2 || !at.checkVisibility()) continue;
+      const beyond = [[overflowX, at.scrollWidth - at.clientWidth], [overflowY, at.scrollHeight - at.clientHeight]];
+      for (const [way, pixels] of beyond)
+        if (/auto|scroll/.test(way) && pixels > 3) cut.push(["scrolls", at.className, pixels]);
+      if (!at.matches("canvas, svg, img, table") || box.width < 60 || box.height < 40 || at.closest("button")) continue;
+      for (let around = up(at); around && around !== main; around = up(around)) {
+        if (getComputedStyle(around).overflow === "visible") continue;
+        const clip = around.getBoundingClientRect();
+        const pixels = Math.max(box.right - clip.right, box.bottom - clip.bottom);
+        if (pixels > 3) cut.push(["clipped", around.className, pixels]);
+      }
+      const end = main.getBoundingClientRect();
+      if (Math.max(box.right - end.right, box.bottom - end.bottom) > 3) cut.push(["outside", at.className, box.bottom]);
+    }
+  };
+  look(main.querySelector('[class*="st-key-section_"]'));
+  return cut;
+}"""
+"""The parts of a section's pictures that are off the screen: beyond a scroll bar, clipped, or outside the window."""
+STEPS = [
+    ("heads", "attention_from_nothing", 1),
+    ("convolution", "convolution", 3),
+    ("block", "feed_forward", 1),
+    ("masks", "masks_and_order", 3),
+    ("cost", "many_heads", 6),
+]
+
 
 def corners(page: Page, picture: str) -> list[dict[str, Any]]:
     """Measure each of these pictures."""
     return [part.evaluate(CORNERS) for part in page.locator(picture).all()]
 
 
+@pytest.mark.fast("heads-joined-1280-720")
 @pytest.mark.parametrize(("wide", "high"), SCREENS)
 @pytest.mark.parametrize(
     ("path", "link", "picture"), PLACES, ids=[f"{path}-{link['section']}" for path, link, _ in PLACES]
@@ -64,6 +99,19 @@ def test_presented_picture_is_whole_and_uncovered(visit, path, link, picture, wi
     def holds() -> None:
         boxes = corners(page, picture)
         assert boxes and all(at["whole"] and at["seen"] and at["free"] for at in boxes), boxes
+
+    eventually(holds)
+
+
+@pytest.mark.parametrize(("wide", "high"), SCREENS)
+@pytest.mark.parametrize(("path", "lesson", "step"), STEPS, ids=[f"{lesson}-{step}" for _, lesson, step in STEPS])
+def test_lesson_picture_is_never_cut(visit, path, lesson, step, wide, high):
+    """A wall of heads, views laid out side by side or below each other, and a chart with a table: each is whole."""
+    page = visit(path, lesson=lesson, lesson_step=step, present=1, viewport=(wide, high))
+
+    def holds() -> None:
+        cut = page.evaluate(CUT)
+        assert not cut, cut
 
     eventually(holds)
 
@@ -82,11 +130,11 @@ def test_presented_picture_fits_when_it_grows(visit):
 
 
 def _assert_settled(page: Page) -> None:
-    """It is as narrow as it has to be, and has been for a while."""
+    """It is as small as it has to be, and has been for a while."""
     read = """() => document.querySelector("[data-fits]")?.style.cssText"""
     before = page.evaluate(read)
     page.wait_for_timeout(1_000)
-    assert before and page.evaluate(read) == before
+    assert page.evaluate(read) == before
 
 
 def _assert_above(place: float, end: float) -> None:
@@ -194,14 +242,20 @@ def test_presented_maps_beside_are_alike(visit):
 def test_shrunk_picture_regrows_when_room_returns(visit):
     """A picture that was measured before it was drawn, and therefore made smaller, gets its own size back."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
-    shrunk, picture = page.locator("[data-fits]"), page.locator(".three-words")
+    picture = page.locator(".three-words")
     expect(page.locator("[data-gives-way]").first).to_be_attached()  # the picture has moved up to where it stays
-    expect(shrunk).to_have_count(0)
+    eventually(lambda: _assert_settled(page))
+    full = picture.evaluate("view => view.currentCSSZoom")
+
+    def shows(is_shrunk: bool) -> None:
+        zoom = picture.evaluate("view => view.currentCSSZoom")
+        assert (zoom < 0.98 * full) is is_shrunk, (zoom, full)
+
     picture.evaluate("""view => {
       const room = document.querySelector("[data-testid=stMain]").getBoundingClientRect().bottom;
       const below = room - view.getBoundingClientRect().bottom;
       view.style.paddingBottom = `${(below + 60) / view.currentCSSZoom}px`;
     }""")
-    expect(shrunk).to_have_count(1)
+    eventually(lambda: shows(True))
     picture.evaluate("view => { view.style.paddingBottom = ''; }")
-    expect(shrunk).to_have_count(0)
+    eventually(lambda: shows(False))

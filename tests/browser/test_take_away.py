@@ -73,6 +73,7 @@ def test_saved_file_under_contrast_theme(blank, tmp_path):
     assert page.evaluate(WHITE) > 50
 
 
+@pytest.mark.fast
 def test_a_file_stands_alone(blank, tmp_path):
     """From the disk: no request but for itself, the app's own values, every token as it is spelled; also on a phone."""
     heads = maps()

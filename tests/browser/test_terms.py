@@ -1,5 +1,6 @@
 """Terms in a browser: their pop-overs by pointer, finger and keyboard, and the links that lead on from them."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, wait_run
@@ -8,6 +9,7 @@ from viz.text.glossary import terms
 OPEN = "[popover]:popover-open"
 
 
+@pytest.mark.fast
 def test_term_opens_by_keyboard(page, app_url):
     """A term opens by the keyboard and leads on with the typed text."""
     loads = []

@@ -25,6 +25,7 @@ def open_box(page: Page, url: str, name: str = "text") -> Locator:
     return box
 
 
+@pytest.mark.fast("text")
 @pytest.mark.parametrize("name", BOXES)
 def test_enter_applies_typed_text(app_url, new_page, name):
     page = new_page()

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from pages.convolution.vision.ink import to_code as ink_code
+from tests import SAFETY_NET
 from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
 from viz.components.comparison import pack_differences, pack_two
@@ -129,7 +130,7 @@ def test_browser_numbers_equal_torch(tmp_path):
     file.write_text(json.dumps(cases), "utf8")
     command = [str(NODE), "--test", "--test-reporter=tap", *map(str, (ROOT / "tests/components/client").glob("*.mjs"))]
     process = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
+        command, capture_output=True, text=True, timeout=SAFETY_NET, check=False, env=os.environ | {"CASES": str(file)}
     )
     assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-2000:]
     assert "# pass 43" in process.stdout

@@ -10,8 +10,8 @@ import tomllib
 from importlib.metadata import distribution
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz import ROOT
 from viz.components import bundle
 from viz.components.view import LOADER, PACKAGE, address, component_name
@@ -53,7 +53,7 @@ def page() -> None:
 def test_mounted_view_is_sent_by_address():
     """No code goes with the data, and each AppTest finds the package by itself."""
     for _ in range(2):
-        app = AppTest.from_function(page).run()
+        app = start_app(page).run()
         assert not app.exception
         for view in (proto.proto for proto in app.get("bidi_component")):
             assert (view.component_name, view.js_source_path) == (component_name("masks/growing"), LOADER.name)

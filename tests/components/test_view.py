@@ -16,6 +16,7 @@ import pages
 import viz.frame
 import viz.modes
 from tests.messages import example, fits, hostile
+from tests.running import start_app
 from viz.components import bundle
 from viz.components.head_grid import pack
 from viz.components.kinds import Text
@@ -67,7 +68,7 @@ def messages_of(app: AppTest) -> list[Any]:
 
 @pytest.fixture
 def app() -> AppTest:
-    return AppTest.from_function(every_view).run()
+    return start_app(every_view).run()
 
 
 @pytest.mark.parametrize("last", [False, True])

@@ -6,6 +6,7 @@ import sys
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests import SAFETY_NET
 from viz import ROOT
 from viz.core.attention import attend
 from viz.core.freed_memory import BLOCK, keep_freed_memory
@@ -43,7 +44,7 @@ class AllocationRecorder(TorchDispatchMode):
 
 def test_importing_the_core_makes_no_tensor():
     run = subprocess.run(
-        [sys.executable, "-c", IMPORT_ALL], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", IMPORT_ALL], cwd=ROOT, capture_output=True, text=True, timeout=SAFETY_NET, check=False
     )
     assert run.returncode == 0, run.stderr[-2000:]
     assert int(run.stdout) > 30

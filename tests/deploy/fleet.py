@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, ROOT, Server, serve
 from tests.deploy.files import NGINX, replicas
 
@@ -62,7 +63,7 @@ class Fleet:
 
     def arrive(self) -> str:
         """Open the page as a new user; return the replica."""
-        with urllib.request.urlopen(f"{self.url}/", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}/", timeout=SAFETY_NET) as answer:
             cookies = answer.headers.get_all("set-cookie")
             (cookie,) = (header for header in cookies if header.startswith(f"{COOKIE}="))
             name: str = cookie.partition("=")[2].partition(";")[0]
@@ -74,7 +75,7 @@ def wait_until_ready(url: str) -> None:
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=10):
+            with urllib.request.urlopen(f"{url}/readyz", timeout=SAFETY_NET):
                 return
         except urllib.error.HTTPError:
             time.sleep(0.1)

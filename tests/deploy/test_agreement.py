@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from bench.load.capacity import REPLICA_GB
 from tests.deploy.files import (
     DEPLOY,
     DOCKERFILE,
@@ -25,8 +26,8 @@ from tests.deploy.files import (
     size,
     space,
 )
-from tests.load.capacity import REPLICA_GB
 from viz import ROOT, limits
+from viz.container import fit_threads
 from viz.host.metrics import METRICS, Metrics
 from viz.host.readiness import PATHS
 from viz.host.sockets import Sockets
@@ -110,6 +111,12 @@ def test_metrics_path_and_token_agree():
     assert {"kubernetes.io/metadata.name": "monitoring"} in admitted and "(namespace `monitoring`)" in README
     families = set(re.findall(r"^# TYPE (\S+)", Metrics(Sockets(), {}).text(), re.MULTILINE))
     assert families == set(re.findall(r"`(headlight_\w+?)(?:_total)?(?:\{\w+\})?`", README))
+
+
+def test_replicas_have_thread_for_each_tab():
+    """Of a replica with fewer, some users' pages would stay empty."""
+    for service in replicas().values():
+        assert fit_threads(limits.SOCKETS, service["deploy"]["resources"]["limits"]["pids"]) == limits.SOCKETS
 
 
 def test_hosts_use_valid_settings():

@@ -13,11 +13,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.lock import CUDA, LICENCES, LOCK, licence, locked, third_party
+from tools.lock import CUDA, LICENCES, LOCK, REQUIREMENTS, licence, requirements, third_party
+from tools.upgrade import outcome
 from viz import ROOT
 
 TEXT = LOCK.read_text("utf8")
-APPLICABLE = [package for package in locked(TEXT) if package.marker is None or package.marker.evaluate()]
+APPLICABLE = [package for package in requirements(TEXT) if package.marker is None or package.marker.evaluate()]
 VERSIONS = {canonicalize_name(package.name): str(package.specifier).removeprefix("==") for package in APPLICABLE}
 
 
@@ -32,9 +33,6 @@ def installed(name: str) -> str | None:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
 UNWANTED = {Requirement(line).name for line in PROJECT["tool"]["uv"]["override-dependencies"]}
 """Packages that others ask for and the program does without."""
-
-RANGES = {"streamlit", "transformers"}
-"""Packages of which the requirements allow several versions, each tested (tools/upgrade.py)."""
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +54,18 @@ def wanted_by(package: str) -> list[Requirement]:
     ]
 
 
+def test_requirements_install_the_lock():
+    """The README's command installs what CI does: each package and no other, in the version of the lock."""
+    newest = set()
+    for package in requirements(REQUIREMENTS.read_text("utf8")):
+        (end,) = (bound.version for bound in package.specifier if bound.operator in ("==", "<="))
+        assert package.specifier.contains(end) and all(bound.operator != "<" for bound in package.specifier)
+        newest.add((canonicalize_name(package.name), end))
+    assert newest == {(package.name, str(package.specifier).removeprefix("==")) for package in requirements(TEXT)}
+
+
 @pytest.mark.usefixtures("as_locked")
 def test_lock_covers_requirements():
-    direct = [
-        Requirement(line.partition("#")[0])
-        for line in (ROOT / "requirements.txt").read_text("utf8").splitlines()
-        if re.match(r"\w", line)
-    ]
-    for package in direct:
-        if package.marker is None or package.marker.evaluate():
-            pinned = VERSIONS[canonicalize_name(package.name)]
-            assert package.specifier.contains(pinned)
-            assert str(package.specifier) == f"=={pinned}" or package.name in RANGES
     for name in VERSIONS:
         for requirement in wanted_by(name):
             if not CUDA.match(f"{requirement.name}==") and canonicalize_name(requirement.name) not in UNWANTED:
@@ -79,9 +77,15 @@ def test_lock_covers_requirements():
                 )
 
 
+def test_upgrade_without_tests_fails():
+    """A name that selects no test any more is no success."""
+    is_green, result = outcome(Path(sys.executable), ("tests/test_citation.py", "-k", "no_such_name"))
+    assert not is_green and "deselected" in result
+
+
 def test_every_package_has_hashes():
     blocks = re.split(r"\n(?=[A-Za-z0-9])", TEXT)[1:]
-    assert len(blocks) == len(locked(TEXT))
+    assert len(blocks) == len(requirements(TEXT))
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", block) for block in blocks)
     assert not re.search(r"^(nvidia|cuda|triton)", TEXT, re.MULTILINE)
 
@@ -112,5 +116,6 @@ def test_sbom_names_every_package(tmp_path):
     components = json.loads(bill.read_text("utf8"))["components"]
     packages = {(canonicalize_name(component["name"]), component["version"]) for component in components}
     assert packages == {
-        (canonicalize_name(component.name), str(component.specifier).removeprefix("==")) for component in locked(TEXT)
+        (canonicalize_name(component.name), str(component.specifier).removeprefix("=="))
+        for component in requirements(TEXT)
     }

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import check_jsonschema
 import kubernetes_validate
 import pytest
 
@@ -18,6 +17,8 @@ OLDEST, NEWEST = "1.30", "1.37"
 
 
 def is_compose(path: Path) -> bool:
+    import check_jsonschema  # building its grammars takes seconds, which would be those of every worker
+
     arguments = ["--builtin-schema", "vendor.compose-spec", str(path)]
     return check_jsonschema.main.main(arguments, standalone_mode=False) == 0
 

@@ -18,15 +18,16 @@ import pytest
 from playwright.sync_api import Page, expect
 from websockets.exceptions import ConnectionClosed
 
+from bench.load.tab import Tab
+from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, address, listen, wait_run
 from tests.coroutines import finish
 from tests.deploy.fleet import COOKIE, NAMES
-from tests.load.tab import Tab
 from viz import limits
 from viz.host.files import addresses_of_view
 from viz.text import translator
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 T = translator("en")
 CLASS = 6
 WITHIN = 5
@@ -108,7 +109,7 @@ def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
     """Status, headers and body of an answer, as a browser asks: compressed."""
     request_headers = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=request_headers), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=request_headers), timeout=SAFETY_NET) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as unchanged:
         return unchanged.code, unchanged.headers, unchanged.read()
@@ -166,12 +167,12 @@ async def read_a_text(url: str) -> None:
 
 
 def test_nginx_log_omits_text(fleet):
-    with urllib.request.urlopen(f"{fleet.url}/?text={quote('字' * limits.CHARACTERS)}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{fleet.url}/?text={quote('字' * limits.CHARACTERS)}", timeout=SAFETY_NET) as answer:
         assert answer.status == 200, "the longest link there is"
     session = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
     upload = urllib.request.Request(f"{fleet.url}/_stcore/upload_file/{session}/file", b"x", method="PUT")
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(upload, timeout=30)
+        urllib.request.urlopen(upload, timeout=SAFETY_NET)
     finish(read_a_text(fleet.url))
     log, until = "", time.monotonic() + PATIENCE / 1000
     while "/_stcore/stream" not in log:  # a connection is written down when it has ended

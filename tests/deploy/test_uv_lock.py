@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from tools.lock import CUDA, LOCK, UV_LOCK, locked
+from tools.lock import CUDA, LOCK, UV_LOCK, requirements
 from viz import ROOT
 
 TEXT = LOCK.read_text("utf8")
@@ -41,17 +41,10 @@ def hashes(package: Mapping[str, Any]) -> set[str]:
     return {wheel["hash"] for wheel in (*package.get("wheels", ()), *filter(None, [package.get("sdist")]))}
 
 
-def requirements(name: str) -> Iterator[Requirement]:
-    """Read a file of requirements."""
-    for line in (ROOT / name).read_text("utf8").splitlines():
-        if re.match(r"\w", line):
-            yield Requirement(re.split(r"\s+(?:#|--hash)", line)[0])
-
-
 def test_uv_lock_versions_equal_requirements_lock():
     app = reachable([*HEADLIGHT["dependencies"], *HEADLIGHT["optional-dependencies"]["app"]])
     in_uv = {(package["name"], public(package["version"])) for package in UV["package"] if package["name"] in app}
-    in_pip = {(canonicalize_name(package.name), str(package.specifier)[2:]) for package in locked(TEXT)}
+    in_pip = {(canonicalize_name(package.name), str(package.specifier)[2:]) for package in requirements(TEXT)}
     assert in_uv == in_pip
 
 
@@ -59,7 +52,7 @@ def test_uv_lock_files_equal_requirements_lock():
     """The same files in both, but that one may have those for more systems."""
     blocks = re.split(r"\n(?=[A-Za-z0-9])", TEXT)[1:]
     accepted: dict[tuple[str, str], set[str]] = {}
-    for package, block in zip(locked(TEXT), blocks, strict=True):
+    for package, block in zip(requirements(TEXT), blocks, strict=True):
         accepted[canonicalize_name(package.name), str(package.specifier)[2:]] = set(re.findall(r"--hash=(\S+)", block))
     for package in UV["package"]:
         if files := accepted.get((package["name"], public(package["version"]))):
@@ -72,19 +65,22 @@ def test_uv_lock_files_equal_requirements_lock():
 )
 def test_uv_lock_knows_todays_requirements(extra, file):
     """An entry of the lock for each requirement, with the versions that it allows today."""
-    expected = requirements(file) if file else map(Requirement, PROJECT["project"]["dependencies"])
+    lines = (ROOT / file).read_text("utf8") if file else "\n".join(PROJECT["project"]["dependencies"])
+    expected: dict[str, set[SpecifierSet]] = {}
+    for package in requirements(lines):
+        expected.setdefault(canonicalize_name(package.name), set()).add(package.specifier)
     lock_specifiers: dict[str, set[SpecifierSet]] = {}
     for entry in HEADLIGHT["metadata"]["requires-dist"]:
         if ("extra == " in entry.get("marker", "")) == bool(extra) and extra in entry.get("marker", ""):
             lock_specifiers.setdefault(entry["name"], set()).add(SpecifierSet(entry["specifier"]))
-    assert lock_specifiers == {canonicalize_name(package.name): {package.specifier} for package in expected}
+    assert lock_specifiers == expected
 
 
 def test_uv_lock_models_equal_requirements_models():
-    (expected,) = requirements("requirements-models.txt")
+    text = (ROOT / "requirements-models.txt").read_text("utf8")
+    (expected,) = requirements(text)
     assert PROJECT["dependency-groups"]["models"] == [str(expected)]
     (package,) = (package for package in UV["package"] if package["name"] == expected.name)
-    text = (ROOT / "requirements-models.txt").read_text("utf8")
     assert re.findall(r"--hash=(\S+)", text)[0] in hashes(package) and expected.specifier.contains(package["version"])
 
 

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
+from tests.frame.connection.test_fragments import tensors_of
 from tests.links.shown import Digest, digests_of, missing
 from tests.running import all_elements, checked, line_charts, matrices, sentences_of, wrong_defaults
 from tests.sections import SECTIONS, link_to, page_named, section_views
@@ -113,31 +114,46 @@ VIEWS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_section_draws_from_every_source(open_app, monkeypatch, page, section, view):
+def test_section_draws_from_every_source(open_app, monkeypatch, page, section):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
-    scenes, widgets = note_scenes(monkeypatch), keep_widgets(monkeypatch)
-    app, names = open_app(page, section=section, **view), [section_.name for section_ in page_named(page).sections]
-    t = translator(view.get("lang", "en"))
-    assert app.title[0].value == t(f"{page}.title")
-    assert app.session_state["section"] == section
-    if not view:
-        assert link(app) == ({} if section == names[0] else {"section": section})
-    assert t(f"{page}.{section}.lead") in sentences_of(app)
-    assert not app.error
+    problems = []
+    for name, view in VIEWS.items():
+        with monkeypatch.context() as patch:
+            scenes, widgets = note_scenes(patch), keep_widgets(patch)
+            app = open_app(page, section=section, **view)
+        problems += [f"{name}: {problem}" for problem in problems_of(app, page, section, view)]
+        if not scenes and section not in WITHOUT_TEXT:
+            problems.append(f"{name}: the test sees no scene, and the section has no numbers of its own")
+        # What holds itself alone goes now; to look for it takes longer than the page.
+        if any(map(has_results, scenes)):
+            gc.collect()
+        if not widgets or any(map(has_results, scenes)):
+            problems.append(f"{name}: some callback or label keeps its tensors as long as the visitor stays")
+        if tensors := tensors_of(app._fragment_storage._fragments, set()):
+            problems.append(f"{name}: a fragment holds tensors of {[tuple(tensor.shape) for tensor in tensors]}")
+    assert not problems, "\n".join(problems)
+
+
+def problems_of(app: AppTest, page: str, section: str, view: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence for everything that is wrong on a page with one section."""
+    t, names = translator(view.get("lang", "en")), [section_.name for section_ in page_named(page).sections]
+    if app.title[0].value != t(f"{page}.title"):
+        yield "another title"
+    if app.session_state["section"] != section:
+        yield "another section"
+    if not view and link(app) != ({} if section == names[0] else {"section": section}):
+        yield f"the link is {link(app)}"
+    if t(f"{page}.{section}.lead") not in sentences_of(app):
+        yield "no lead"
+    yield from (error.value for error in app.error)
     assert_marked_once(app)
     passing, n = checked(app, section)
-    assert passing == n
-    assert n or "mask" not in view, "no section is without a check"
-    if page not in OWN_SIZES and section == section_with_text(page):
-        assert says_whence(app, t, page, view.get("source", "model"))
-    assert scenes or section in WITHOUT_TEXT, "the test sees them; these sections have numbers of their own"
-    if any(map(has_results, scenes)):  # what holds itself alone goes now; to look for it takes longer than the page
-        gc.collect()
-    assert widgets and not any(map(has_results, scenes)), (
-        "the page is over, and some callback or label keeps its tensors as long as the visitor stays"
-    )
+    if passing != n or (not n and "mask" in view):
+        yield f"{passing} of {n} checks hold"
+    is_own = page in OWN_SIZES or section != section_with_text(page)
+    if not is_own and not says_whence(app, t, page, view.get("source", "model")):
+        yield "nothing says where the numbers come from"
 
 
 def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
@@ -316,6 +332,7 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     return digests_of(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 
+@pytest.mark.fast("masks-editor", "masks-layers", "heads-all_heads")
 @pytest.mark.parametrize(
     ("page", "view"),
     [(page, view) for page in PAGES for section in page_named(page).sections for view in section_views(section)],

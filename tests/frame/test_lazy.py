@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests import SAFETY_NET
 from viz.frame.lazy import lazy
 
 
@@ -15,7 +16,7 @@ class Page:
     @lazy
     def slow(self) -> object:
         """A slow computation."""
-        self.go.wait(60)
+        self.go.wait(SAFETY_NET)
         return object()
 
 
@@ -34,11 +35,11 @@ def test_lazy_does_not_block_other_pages():
     first.start()
     second = threading.Thread(target=lambda: second_page.slow)
     second.start()
-    second.join(10)
+    second.join(SAFETY_NET)
     held_up = second.is_alive()
     waiting.go.set()
-    first.join(10)
-    second.join(10)
+    first.join(SAFETY_NET)
+    second.join(SAFETY_NET)
     assert not held_up
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.load.controls import READ
+from bench.load.controls import READ
 from tests.running import all_elements
 from tests.sections import SECTIONS
 from viz import ROOT
@@ -76,6 +76,7 @@ class Screen:
         ]
 
 
+@pytest.mark.fast("masks-decoding", "heads-all_heads", "positions-sinusoids")
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_lists_after_change_show_new_labels(open_app, page, section):
     """Text, language, source and number of heads change one after the other, in every section."""

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests import SAFETY_NET
 from viz.errors import ModelError
 from viz.frame import queue_notice
 
@@ -28,7 +29,7 @@ class Page(threading.Thread):
             if self.error:
                 raise self.error
             with self.beside():
-                assert self.go.wait(5)
+                assert self.go.wait(SAFETY_NET)
             self.log.append(f"{self.name} writes again")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz.components.cover import Cover, covering
 from viz.figures.layout import ROOM, SMALL, base_layout
 from viz.figures.plotly_figure import plotly_figure
@@ -30,7 +30,7 @@ def test_table_equals_data_frame(data):
         show_table(data)
         st.dataframe(data, hide_index=True)
 
-    app = AppTest.from_function(run, args=(data,)).run()
+    app = start_app(run, args=(data,)).run()
     assert not app.exception
     ours, theirs = (pyarrow.ipc.open_stream(table.proto.arrow_data.data).read_all() for table in app.dataframe)
     assert [column.null_count for column in ours.columns] == [column.null_count for column in theirs.columns]

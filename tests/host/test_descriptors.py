@@ -16,6 +16,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from tests import SAFETY_NET
 from tests.browser.drive import Server, serve
 from tests.coroutines import finish
 from viz import limits
@@ -42,7 +43,7 @@ def limit(monkeypatch):
 
 def get(server: Server, path: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(server.url + path, timeout=20) as answer:
+        with urllib.request.urlopen(server.url + path, timeout=SAFETY_NET) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -92,7 +93,7 @@ def test_server_with_few_descriptors_answers(tmp_path):
             sockets: list = []
             with suppress(InvalidStatus):
                 while len(sockets) < HARD:
-                    sockets.append(await connect(address, proxy=None, ping_interval=None, open_timeout=60))
+                    sockets.append(await connect(address, proxy=None, ping_interval=None, open_timeout=SAFETY_NET))
             return sockets
 
         while (await asyncio.to_thread(get, server, "/readyz"))[0] != 200:  # until then it lets few tabs in

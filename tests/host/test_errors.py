@@ -34,6 +34,12 @@ def test_log_omits_session_id(log):
     assert "Lost (a session): KeyError in " in log.text
 
 
+def test_unreadable_record_is_no_error(log):
+    """The code that logs goes on; Python's own handlers contain such an error too."""
+    logging.getLogger("test").warning("%d of them", "what a user typed")
+    assert "a record that cannot be read" in log.text and "user" not in log.text
+
+
 def test_other_records_stay_as_they_are(log):
     logging.getLogger("test").warning("%d examples computed in %.1f s", 7, 1.25)
     assert log.records[-1].args == (7, 1.25)

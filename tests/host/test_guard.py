@@ -10,6 +10,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
+from tests import SAFETY_NET
 from tests.coroutines import finish
 from viz import limits
 from viz.frame.connection import loading
@@ -63,7 +64,7 @@ class Door:
 
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": kind, "path": path, "headers": raw, "client": ("203.0.113.7", 1), **scope}
-        await asyncio.wait_for(self.guard(scope, waiting.get, send), 10)
+        await asyncio.wait_for(self.guard(scope, waiting.get, send), SAFETY_NET)
         return answers
 
     def ask(self, path, method="GET", headers=HOST):
@@ -460,7 +461,7 @@ def test_connected_users_enter_before_ready(monkeypatch):
         return problems.pop(0)
 
     def warm(admit):
-        first.wait(60)
+        first.wait(SAFETY_NET)
         admit()
         return 7
 
@@ -469,7 +470,7 @@ def test_connected_users_enter_before_ready(monkeypatch):
     monkeypatch.setattr(told, "FIRST_USER", 0)
     monkeypatch.setattr(told, "page_problem", page_problem)
     monkeypatch.setattr(told, "PAGE_AGAIN", 0)
-    readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
+    readiness = Readiness(Sockets(), then=lambda: rest.wait(SAFETY_NET))
 
     async def start():
         loading.start_cold()
@@ -501,6 +502,14 @@ def test_warmup_waits_for_first_picture(monkeypatch, is_asked, n_users, expected
     monkeypatch.setattr(told, "warm", lambda admit: 7)
     assert Readiness(sockets)._warm_in_time(lambda: None) == 7
     assert waits == expected
+
+
+def test_failed_session_end_leaks_no_tab(door, raise_once):
+    """The tab is served, and counted no longer than it is connected."""
+    log = raise_once(guard, "end_lost_sessions")
+    door.open(SAME_ORIGIN)
+    assert (door.requests, len(door.sockets)) == (["/_stcore/stream"], 0)
+    assert log() == ["end of lost sessions failed: FaultError"]
 
 
 def test_cold_server_admits_few(door, monkeypatch):

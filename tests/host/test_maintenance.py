@@ -3,14 +3,16 @@
 import asyncio
 import os
 import time
+from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
+from bench.load.watch import memory_of
 from tests.coroutines import finish
-from tests.load.watch import memory_of
 from viz import limits
 from viz.frame.queue_notice import make_stores
 from viz.host import maintenance, readiness
@@ -42,9 +44,97 @@ def test_pages_between_what_stays_go_back(monkeypatch):
     assert len(tensors) == 600
 
 
+STEPS = (
+    (maintenance, "end_lost_sessions", "end of lost sessions"),
+    (Uploads, "tidy", "deletion of uploads"),
+    (maintenance.Maintenance, "tidy", "garbage collection"),
+    (maintenance.Maintenance, "free_memory", "memory ceiling"),
+    (Ceiling, "has_room", "memory ceiling"),
+    (FairQueue, "_admit", "queue"),
+    (asyncio, "to_thread", "garbage collection"),
+)
+
+
+@pytest.mark.parametrize(("owner", "name", "work"), STEPS)
+def test_failed_step_stops_no_other(owner, name, work, monkeypatch, raise_once):
+    """It is logged once, and the next rounds do everything again."""
+    monkeypatch.setattr(maintenance, "TIDY_SECONDS", 0.001)
+    monkeypatch.setattr(maintenance.gc, "collect", lambda: 0)
+    ceiling = Ceiling(lambda: 1_000, 300, lambda: 900)  # memory is short
+    store = Store(1_000_000, FairQueue(2, 7, ceiling=ceiling), seconds=60)
+    keeper = maintenance.Maintenance(store, ceiling, Uploads(), queues=[store.turns])
+    log = raise_once(owner, name)
+    calls = Counter[str]()
+    for step_owner, step, _ in STEPS:
+        monkeypatch.setattr(step_owner, step, counting(calls, step, getattr(step_owner, step)))
+
+    async def keep() -> None:
+        async with asyncio.timeout(60):
+            task = asyncio.create_task(keeper.run())
+            while min(calls[step] for _, step, _ in STEPS) < 3:
+                await asyncio.sleep(0.01)
+        assert not keeper.is_stalled
+        task.cancel()
+
+    finish(keep())
+    assert log() == [f"{work} failed: FaultError"]
+    assert keeper.is_stalled, "it has ended"
+
+
+def counting(calls: Counter, name: str, function: Any) -> Any:
+    def call(*args: Any) -> Any:
+        calls[name] += 1
+        return function(*args)
+
+    return call
+
+
+@pytest.mark.parametrize("fault", ["ended", "stuck"])
+def test_health_without_maintenance_is_503(fault, monkeypatch):
+    """Nothing keeps the memory below its ceiling then: the server has to be restarted."""
+    ready = readiness.Readiness(Sockets(), stores=make_stores())
+    ready.missing = []
+    monkeypatch.setattr(ready.pulse, "answers", answers)
+
+    async def ask() -> list[tuple[int, bytes]]:
+        answers = [await ready._alive(None), await ready._ready(None)]
+        return [(answer.status_code, answer.body) for answer in answers]
+
+    assert [status for status, _ in finish(ask())] == [200, 200]
+    if fault == "ended":
+        monkeypatch.setattr(maintenance, "CHECK_SECONDS", None)
+        with pytest.raises(TypeError):
+            finish(ready.maintenance.run())
+    else:
+        ready.maintenance.last_round = time.monotonic() - maintenance.STALLED_SECONDS - 1
+    assert finish(ask()) == [
+        (503, b"Nothing keeps the memory of this server below its ceiling any more."),
+        (503, b'{"ready":false,"waiting_for":["maintenance"]}'),
+    ]
+
+
+async def answers() -> bool:
+    return True
+
+
+def test_failed_shutdown_keeps_no_other_session(raise_once):
+    """Sessions end each by itself, also those that Streamlit's storage evicts."""
+    shutdowns = []
+    session = type("Session", (), {"shutdown": lambda session: shutdowns.append(session.id)})
+    storage = MemorySessionStorage()
+    log = raise_once(session, "shutdown")
+    for name in "abc":
+        lost = session()
+        lost.id = name
+        storage.save(SimpleNamespace(session=lost))
+    hosted._expire_sessions(storage, 0)
+    assert (shutdowns, log()) == (["b", "c"], ["end of lost sessions failed: FaultError"])
+
+
 def test_lost_sessions_expire(monkeypatch):
     """Streamlit lets go of them when another session is lost: those of the last users would never end."""
-    shutdowns, storage = [], MemorySessionStorage(ttl_seconds=0.2)
+    shutdowns, storage, now = [], MemorySessionStorage(), [0.0]
+    storage._cache = type(storage._cache)(maxsize=2, ttl=60, timer=lambda: now[0])
     manager = SimpleNamespace(_session_storage=storage)
     running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))
     monkeypatch.setattr(hosted, "Runtime", running)
@@ -54,7 +144,7 @@ def test_lost_sessions_expire(monkeypatch):
         )
     hosted.end_lost_sessions()
     assert shutdowns == []
-    time.sleep(0.3)
+    now[0] = 61.0
     hosted.end_lost_sessions()
     assert shutdowns == ["a", "b"] and not storage._cache._data
 

@@ -7,6 +7,7 @@ from streamlit.runtime.stats import CounterStat
 
 from tests.coroutines import finish
 from viz import limits
+from viz.background import failures
 from viz.frame.queue_notice import make_stores
 from viz.host.metrics import METRICS, Metrics, counter
 from viz.host.sockets import Sockets
@@ -35,6 +36,7 @@ def samples(text: str) -> dict[tuple[str, str], float]:
 def test_metrics_read_by_prometheus(metrics, monkeypatch):
     """Every number arrives under its name, its type, its unit and its label."""
     monkeypatch.setattr(metrics.stores.memory, "most", lambda: 13e9)
+    monkeypatch.setitem(failures, "queue", 7)
     metrics.refusals.update({"another's session": 3, "message 1009": 5})
     for port in (1, 2):
         assert metrics.sockets.admit(f"203.0.113.{port}")
@@ -43,6 +45,7 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
     assert {name: (family.type, family.unit) for name, family in families.items()} == {
         "headlight_refusals": ("counter", ""),
+        "headlight_failures": ("counter", ""),
         "headlight_tabs": ("gauge", ""),
         "headlight_descriptors": ("gauge", ""),
         "headlight_descriptors_limit": ("gauge", ""),
@@ -54,6 +57,7 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
     values = samples(answer.body.decode())
     assert values["headlight_refusals_total", "another's session"] == 3
     assert values["headlight_refusals_total", "message 1009"] == 5
+    assert values["headlight_failures_total", "queue"] == 7
     assert values["headlight_tabs", ""] == 2
     assert 0 < values["headlight_descriptors", ""] <= values["headlight_descriptors_limit", ""]
     assert values["headlight_memory_ceiling_bytes", ""] == 13e9

@@ -5,10 +5,11 @@ from pathlib import Path
 from urllib.parse import urlparse
 from uuid import uuid4
 
+from bench.load.tab import Tab, said_of
+from bench.load.visitor import PATHS
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
-from tests.load.tab import Tab, said_of
-from tests.load.visitor import PATHS
 
 LARGE = 1_900_000
 """Bytes of a file: below the limit of an upload, above what Starlette keeps in memory by itself."""
@@ -23,7 +24,7 @@ def upload(server: Server, tab: Tab) -> int:
         "Cookie": said_of(tab.cookies),
         "X-Xsrftoken": tab.cookies["_streamlit_xsrf"],
     }
-    connection = http.client.HTTPConnection(urlparse(server.url).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlparse(server.url).netloc, timeout=SAFETY_NET)
     try:
         connection.request("PUT", f"/_stcore/upload_file/{tab.session}/{uuid4()}", body, headers)
         return connection.getresponse().status

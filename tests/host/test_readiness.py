@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.load.tab import Tab
 from tests.browser.drive import Server, serve
 from tests.coroutines import finish
 from tests.host.test_server import get, wait
-from tests.load.tab import Tab
 
 FAULTY = Path(__file__).with_name("faulty_app.py")
 

@@ -79,9 +79,7 @@ def test_file_has_the_lessons_format():
     ("code", "expected"),
     [
         ("1" + "A" * limits.OWN_LESSON_LINK, "large"),
-        (squeezed(b" " * 10_000_000), "large"),
         (squeezed(b'{"title":'), "broken"),
-        (squeezed(b"[" * 60_000), "broken"),
         (squeezed(b"1" * 6_000), "broken"),
         (squeezed(b"\xff"), "broken"),
         (squeezed(b"[]"), "broken"),
@@ -94,8 +92,6 @@ def test_file_has_the_lessons_format():
 )
 def test_invalid_lesson_is_refused(code, expected):
     assert len(code) < limits.OWN_LESSON_LINK or expected == "large"
-    if code.startswith("1") and expected == "large":
-        assert len(code) < 20_000, "a bomb is small"
     assert refusal(own_lesson, code) == expected
 
 
@@ -143,7 +139,7 @@ def test_a_step_has_its_limits(change, expected):
     ("raw", "expected"),
     [
         ("title = \n", "toml"),
-        ("a = " + "[" * 9_000, "nested"),
+        ("a = " + "[" * (limits.OWN_LESSON_NESTING + 1), "nested"),
         ("a = " + "9" * 6_000, "toml"),
         ("#" * limits.OWN_LESSON_BYTES + "\n", "large"),
         (json.dumps(TABLE), "toml"),

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.links.record import LINKS, name_of, open_link, read_record
+from pages import PAGES
 from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, digests_of, missing
 from tests.packaged import packaged_file
-from tests.running import wrong_defaults
+from tests.running import sentences_of, wrong_defaults
+from tests.sections import link_to, views_of
+from tools.links import LINKS, name_of, open_link, read_record
 from viz.models.registry import SMALL_DECODER
 
 RECORD = read_record()
@@ -15,9 +17,10 @@ TIED = [name_of(link) for link in LINKS if link["page"] == "convolution" and lin
 which of them is found differs by processor. The share is compared, the centre is not."""
 OPENING_OF_DECODER = {"page": "next_word", "parameters": {}}
 """If its package is installed, the small decoder reads there."""
-PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
+PLACES = [f"{link['page']}-{i}" for i, link in enumerate(LINKS)]
 
 
+@pytest.mark.fast(*PLACES[::8])
 @pytest.mark.parametrize("link", LINKS, ids=PLACES)
 def test_link_shows_recorded_page(open_app, link):
     if link == OPENING_OF_DECODER:
@@ -32,6 +35,28 @@ def test_link_shows_recorded_page(open_app, link):
     assert missing(digests, digests_of(app), relative) == []
     assert checks(app)[0] >= passing, "a check has been lost"
     assert checks(app)[1] == failed
+
+
+ELSEWHERE = {
+    "words": {"source": "words", "text": "four herons wait where herons wait", "d_model": 24, "n_heads": 4,
+              "n_kv_heads": 2, "seed": 3, "head": 2, "mask": "window", "width": 2},
+    "model": {"source": "model", "model": "twin-g2", "text": "red blue green red blue", "layer": 1, "head": 3,
+              "mask": "causal"},
+}  # fmt: skip
+"""Choices that a user may have made on other pages, none of them a default."""
+
+
+@pytest.mark.parametrize("choices", ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize(("page", "view"), [(page, view) for page in PAGES for view in views_of(page)])
+def test_link_holds_choices_of_elsewhere(open_app, page, view, choices):
+    """A new session that has the link alone shows the same numbers and sentences."""
+    first = open_app(page, **link_to(page, view), **choices)
+    link = {name: first.query_params[name] for name in first.query_params}
+    second = open_app(page, **link)
+    assert not first.exception and not second.exception
+    before, after = digests_of(first), digests_of(second)
+    assert missing(before, after) == missing(after, before) == [], sorted(set(choices) - set(link))
+    assert sentences_of(first) == sentences_of(second), sorted(set(choices) - set(link))
 
 
 def test_every_link_is_recorded_once():

@@ -30,6 +30,37 @@ def test_blocks_give_models_hidden_states(name, load_family):
             assert trace.cross is None or len(trace.cross.memory) == len(text_capture.tokens.ids) != len(trace.x)
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("llama", {"mlp_bias": True}), ("ernie4_5", {"use_bias": True}), ("olmo2", {"mlp_bias": True})]
+)
+def test_blocks_have_biases_of_gate(tmp_path, name, sizes):
+    """A gated network with biases: the model's own states, or a refusal that names the weights."""
+    model = open_folder(save(name, tmp_path / name, **sizes))
+    text_capture = capture(model, TEXT)
+    blocks = model_blocks(model, text_capture)
+    assert blocks.state_error(blocks.run()) < 5e-5
+    keeps_bias = any(key.endswith("gate_proj.bias") for key in model.model.state_dict())
+    assert keeps_bias == (blocks.weights[0].feed_forward.b_gate is not None) == (name != "olmo2")
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "t5", "qwen2_moe"])
+def test_unread_tensor_is_refused(name, load_family):
+    """A further tensor in any block, a parameter or a buffer, is named, and the blocks are not computed without it."""
+    model = load_family(name)
+    layout = find_block_layout(model, model.layers[0].layout.stack)
+    block = model.model.base_model.get_submodule(layout.layer.format(i=1))
+    for add in (block.register_parameter, block.register_buffer):
+        add("one_more", torch.nn.Parameter(torch.zeros(3)))
+        try:
+            with pytest.raises(ModelError, match="one_more") as error:
+                find_block_layout(model, layout.stack)
+            assert error.value.code == "block_tensor"
+            assert find_block_layout(model, layout.stack, of_stream=True) if layout.norm != "post" else True
+        finally:
+            del block.one_more
+    assert find_block_layout(model, layout.stack) == layout
+
+
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "twin-g8", "twin-g2"])
 def test_packaged_models_have_exact_blocks(name):
     model = load(name)

@@ -112,7 +112,7 @@ def test_kv_heads_are_captured_before_repetition(name, capture_of):
             layer, wide = text_capture.layer(i, stack=stack), text_capture.multi_head(i, stack=stack)
             assert layer.q.shape[0] == layer.weights.shape[0] == family.n_heads
             assert layer.k.shape[0] == layer.v.shape[0] == wide.k.shape[0] == family.n_kv_heads
-            assert_close(wide.weights, layer.weights, atol=0, rtol=0)
+            assert_close(wide.weights, layer.weights)
             assert wide.projections.spec.kind == {1: "MQA", family.n_heads: "MHA"}.get(family.n_kv_heads, "GQA")
 
 
@@ -201,9 +201,9 @@ def test_head_off_removes_its_contribution(name, load_family, capture_of) -> Non
         )
     finally:
         handle.remove()
-    assert_close(without.calls[0].x, before.calls[0].x, atol=0, rtol=0)
-    assert_close(without.calls[1].x, before.calls[1].x, atol=0, rtol=0)
-    assert_close(without.layer(1).weights, before.layer(1).weights, atol=0, rtol=0)
+    assert_close(without.calls[0].x, before.calls[0].x)
+    assert_close(without.calls[1].x, before.calls[1].x)
+    assert_close(without.layer(1).weights, before.layer(1).weights)
     trace = before.multi_head(1)
     assert_close(outputs[0], trace.output - trace.contributions[[2, 4]].sum(0), atol=1e-5, rtol=1e-5)
     assert (without.final - before.final).abs().max() > 1e-2
@@ -214,13 +214,13 @@ def test_first_layer_head_changes_second_layer(name, load_family, capture_of):
     without = capture(load_family(name), TEXT, heads_off=frozenset({(0, 1)}))
     assert (without.calls[1].x - capture_of(name).calls[1].x).abs().max() > 1e-2
     again = capture(load_family(name), TEXT)
-    assert_close(again.final, capture_of(name).final, atol=0, rtol=0)
+    assert_close(again.final, capture_of(name).final)
 
 
 def test_heads_off_affects_first_stack_only(load_family):
     before, without = (capture(load_family("t5"), TEXT, heads_off=off) for off in (frozenset(), frozenset({(0, 1)})))
-    assert_close(without.stacks["decoder"][0].x, before.stacks["decoder"][0].x, atol=0, rtol=0)
-    assert_close(without.stacks["cross"][0].x, before.stacks["cross"][0].x, atol=0, rtol=0)
+    assert_close(without.stacks["decoder"][0].x, before.stacks["decoder"][0].x)
+    assert_close(without.stacks["cross"][0].x, before.stacks["cross"][0].x)
     assert (without.stacks["cross"][0].memory - before.stacks["cross"][0].memory).abs().max() > 1e-2
 
 
@@ -292,9 +292,9 @@ def test_concurrent_captures_are_independent(name, load_family):
             for text_capture in captures:
                 assert text_capture.tokens == expected.tokens
                 for call, expected_call in zip(text_capture.calls, expected.calls, strict=True):
-                    assert_close(call.x, expected_call.x, atol=0, rtol=0)
-                    assert_close(call.q, expected_call.q, atol=0, rtol=0)
-                assert_close(text_capture.final, expected.final, atol=0, rtol=0)
+                    assert_close(call.x, expected_call.x)
+                    assert_close(call.q, expected_call.q)
+                assert_close(text_capture.final, expected.final)
 
 
 def test_pass_outside_capture_stores_nothing(load_family):

@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 from transformers.utils import ModelOutput
 
-from tests.checkpoints import TEXT, TWO_SEQUENCES, eager
+from tests.checkpoints import MORE, TEXT, TWO_SEQUENCES, eager, open_folder, save
 from viz.errors import ModelError
 from viz.models.capture import capture_tokens
 from viz.models.generation import BEST, continue_text, write
@@ -50,6 +50,20 @@ def test_stacked_rows_equal_one_pass(name, load_family):
         assert rows.triu(1).eq(0).all()
 
 
+def test_windowed_decoder_rows_equal_one_pass(tmp_path):
+    """A decoder whose window is shorter than what it writes: its cache has dropped the oldest keys by then."""
+    decoder = MORE["t5gemma"].sizes["decoder"] | {"sliding_window": 3}
+    model = open_folder(save("t5gemma", tmp_path / "t5gemma", decoder=decoder))
+    writing = write(model, TEXT, max_new=STEPS)
+    n = len(writing.steps)
+    assert n > 3
+    at_once = capture_tokens(model, writing.tokens, target=writing.target)
+    allowed = [call.options["allowed"].expand(1, n, n)[0] for call in at_once.stacks["decoder"]]
+    assert any(bool(mask.sum(-1).max() == 3) for mask in allowed), "a layer with a window"
+    for i, rows in enumerate(writing.rows["decoder"]):
+        assert_close(rows, at_once.layer(i, stack="decoder").weights, atol=2e-5, rtol=0)
+
+
 def test_writing_stops_at_end_and_limit(load_family, checkpoint, monkeypatch):
     model = load_family("bart")
     first = write(model, TEXT, max_new=3)
@@ -62,7 +76,7 @@ def test_longer_output_keeps_earlier_rows(load_family):
     short, long = (write(load_family("t5"), TEXT, max_new=n) for n in (2, 5))
     for stack in ("cross", "decoder"):
         for a, b in zip(short.rows[stack], long.rows[stack], strict=True):
-            assert torch.equal(a, b[:, : a.shape[1], : a.shape[2]])
+            assert_close(a, b[:, : a.shape[1], : a.shape[2]])
 
 
 def test_missing_vocabulary_head_raises_model_error(load_family, monkeypatch):

@@ -22,8 +22,9 @@ from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
 TARGET = "Paris is old and Paris is big."
-ROUNDING = {"umt5": 1e-4}
-"""Of blocks in float32, where it is more than in others: umT5 does not scale its scores (test_blocks has float64)."""
+ROUNDING = 2e-5
+"""Of blocks in float32, relative to their largest state, or to 20. The most on any processor so far is a fifth of it:
+umT5's, whose scores are not scaled. A wrong block is off by 0.01 and more (test_blocks), and float64 by 1e-11."""
 
 
 def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, list[Tensor]]]:
@@ -76,6 +77,7 @@ def test_family_equals_transformers(name, tmp_path):
         else {next(iter(outputs)): result.attentions}
     )
     family = MORE[name]
+    assert ours.n_heads == family.n_heads
     assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
         maps = comparable_maps(name, text_capture, layers, stack)
@@ -96,8 +98,7 @@ def test_family_equals_transformers(name, tmp_path):
         if layout.fits(theirs.config) and layout.is_whole:
             blocks = model_blocks(ours, text_capture, layout.stack)
             largest = max(float(state.abs().max()) for state in blocks.states)
-            tolerance = ROUNDING.get(name, 5e-5) * max(1.0, largest / 20)
-            assert blocks.state_error(blocks.run()) < tolerance
+            assert blocks.state_error(blocks.run()) < ROUNDING * max(20.0, largest)
     assert ours.max_tokens <= 61 and len(capture(ours, "e " * 200).tokens.ids) == ours.max_tokens
     assert ours.embeddings([5, 7]).shape == (2, ours.width)
 
@@ -111,7 +112,7 @@ def test_albert_layers_share_weights(tmp_path):
         assert layer.projections[0].weight is first.projections[0].weight
     without = capture(model, TEXT, heads_off=frozenset({(1, 2)}))
     before = capture(model, TEXT)
-    assert_close(without.calls[1].x, before.calls[1].x, atol=0, rtol=0)
+    assert_close(without.calls[1].x, before.calls[1].x)
     assert (without.calls[2].x - before.calls[2].x).abs().max() > 1e-2
     with pytest.raises(ModelError, match="inner_group_num"):
         open_folder(save("albert", tmp_path / "deep", inner_group_num=2))
@@ -155,10 +156,10 @@ def test_decided_families_are_known():
     own_code = {"kimi_k2"}  # published with code of its own, under a name that transformers has not
     assert decided - set(transformers.CONFIG_MAPPING) == newer | own_code
     assert set(NEWER) == newer & set(families())
-    required = re.search(r"\ntransformers>=([\d.]+),<([\d.]+)", (ROOT / "requirements.txt").read_text("utf8"))
+    required = re.search(r"\ntransformers>=([\d.]+),<=([\d.]+)", (ROOT / "requirements.txt").read_text("utf8"))
     assert required
-    lowest, below = map(Version, required.groups())
-    assert all(lowest < Version(first) < below for first in first_versions().values())
+    lowest, highest = map(Version, required.groups())
+    assert all(lowest < Version(first) <= highest for first in first_versions().values())
     assert set(first_versions()) <= decided
 
 

@@ -179,7 +179,7 @@ def test_split_words_flags_cut_as_characters():
     for _ in range(2_000):
         text = "🇩" + "".join(chance.choices(parts, k=chance.randint(1, 9)))
         assert split_words(text, 61).labels == tuple(visible(part) for part, _ in character.pre_tokenize_str(text))
-    assert len(split_words("🇩🇪" * 25_000, 32_768).ids) == 25_000, "it took 26 s"
+    assert len(split_words("🇩🇪" * 500, 1_009).ids) == 500, "of a long text of flags the other rule took 26 s"
 
 
 def test_byte_level_labels_are_text(load_family):

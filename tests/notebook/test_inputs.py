@@ -47,23 +47,84 @@ class Tiktoken:
         return raw_parts(["Ġ", self.inner.id_to_token(token)])[1]
 
 
-@pytest.mark.parametrize(("limit", "read"), [(61, 61), (10**30, 64)])
-@pytest.mark.parametrize("form", ["text", "ids", "output"])
+@pytest.mark.parametrize(("form", "limit", "read"), [("text", 61, 61), ("text", 10**30, 64), ("ids", 61, 64)])
 def test_show_long_text_is_cut(gpt2, limit, read, form):
-    """By the tokenizer's limit, or by the model's where that knows none."""
+    """A text by the tokenizer's limit or the model's, and ids by the model's: the note says by which."""
     tokenizer = fast("bytes", limit)
     ids = tokenizer(TEXT * 20, verbose=False)["input_ids"]
-    source = {"text": TEXT * 20, "ids": ids, "output": {"input_ids": torch.tensor([ids])}}[form]
-    grid = viz.show(gpt2, tokenizer, source)
+    grid = viz.show(gpt2, tokenizer, {"text": TEXT * 20, "ids": ids}[form])
     assert len(grid.tokens[0]) == read
-    assert grid.notes == [f"{read} of {len(ids)} tokens are shown: the model reads no more at once."]
+    why = "the model reads no more at once" if read == 64 else "the tokenizer's model_max_length names no more"
+    assert grid.notes == [f"{read} of {len(ids)} tokens are shown: {why}."]
 
 
-def test_longest_text_roberta_skips_padding():
-    """RoBERTa counts its places on from its padding: of 61 rows 59 are places."""
-    sizes = checkpoints.BERT | {"pad_token_id": 1}
-    model = transformers.RobertaModel(transformers.RobertaConfig(vocab_size=checkpoints.VOCABULARY, **sizes)).eval()
-    assert len(viz.show(model, fast("wordpiece", 10**30), TEXT * 20).tokens[0]) == 59
+SIZES = {"vocab_size": checkpoints.VOCABULARY, "hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 48}
+PLACES = SIZES | {"num_hidden_layers": 1, "max_position_embeddings": 19, "pad_token_id": 1}
+TOWER = SIZES | {"num_hidden_layers": 1, "image_size": 28, "patch_size": 14}
+
+
+def with_places(family):
+    """A model of a family, whose configuration names 19 places for the text."""
+    torch.manual_seed(0)
+    sizes = {name: value for name, value in PLACES.items() if name != "pad_token_id" or family != "gptj"}
+    if family == "llava":
+        config = transformers.LlavaConfig(
+            text_config=sizes | {"model_type": "llama"}, vision_config=TOWER | {"model_type": "clip_vision_model"},
+            image_token_index=7,
+        )  # fmt: skip
+        return transformers.LlavaForConditionalGeneration(config).eval()
+    if family == "bert2bert":
+        halves = [transformers.BertConfig(**sizes | {"max_position_embeddings": places}) for places in (19, 5)]
+        config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*halves)
+        config.decoder_start_token_id = 3
+        return transformers.EncoderDecoderModel(config).eval()
+    extra = {"gptj": {"rotary_dim": 4}, "layoutlm": {"max_2d_position_embeddings": 7}}.get(family, {})
+    return transformers.AutoModel.from_config(transformers.AutoConfig.for_model(family, **sizes | extra)).eval()
+
+
+@pytest.mark.parametrize(
+    ("family", "read"),
+    [("roberta", 17), ("nystromformer", 19), ("layoutlm", 19), ("gptj", 19), ("bert2bert", 19), ("llama", 40),
+     ("nomic_bert", 40), ("llava", 40), ("t5", 40)],
+)  # fmt: skip
+def test_longest_text_is_refusal(family, read):
+    """The module that reads the ids is asked: a tower's table, the decoder's and a number in a file are no limit."""
+    model = with_places(family)
+    target = {"target": [9, 7, 9]} if model.config.is_encoder_decoder else {}
+    grid = viz.show(model, fast("wordpiece", 10**30), [9, 7] * 20, **target)
+    assert len(grid.tokens[0]) == read
+    cut = f"{read} of 40 tokens are shown: the model reads no more at once."
+    assert grid.notes.count(cut) == (read < 40)
+    if target:
+        return
+    with torch.inference_mode():
+        model(input_ids=torch.tensor([[9, 7] * 20])[:, :read])
+        if read < 40:
+            with pytest.raises((IndexError, RuntimeError)):
+                model(input_ids=torch.tensor([[9, 7] * 20])[:, : read + 1])
+
+
+def test_longest_target_by_own_table():
+    """Of an encoder and a decoder each text is cut by its own table, and the target is still read."""
+    grid = viz.show(with_places("bert2bert"), fast("wordpiece", 10**30), [9, 7] * 20, target=[9, 7] * 4, stack="cross")
+    assert grid.weights.shape == (5, 19)
+    assert [note.split(" are shown")[0] for note in grid.notes] == ["19 of 40 tokens", "5 of 8 tokens of the target"]
+
+
+def test_show_places_of_picture_stay():
+    """Ids with places for a picture and its pixels are read as the model reads them."""
+    model = with_places("llava")
+    inputs = {"input_ids": torch.tensor([[5, 7, 7, 7, 7, *[9, 8] * 10]]), "pixel_values": torch.rand(1, 3, 28, 28)}
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        expected = model(**inputs, output_attentions=True).attentions[0][0, 0]
+    assert_close(torch.tensor(viz.show(model, fast("wordpiece", 10**30), inputs).weights), expected)
+
+
+def test_show_cut_needs_text_alone(gpt2):
+    """Inputs without a number for each of too many ids do not fit a part of them."""
+    with pytest.raises(ValueError, match=r"reads 64 tokens at once, and these are 80 beside inputs_of_a_picture"):
+        viz.show(gpt2, fast("bytes"), {"input_ids": [[9, 7] * 40], "inputs_of_a_picture": torch.rand(1, 3, 4)})
 
 
 @pytest.mark.parametrize("text", ["", [], "   "])
@@ -127,6 +188,16 @@ def test_show_half_of_two_reads_one(part):
     assert grid.weights.shape == (6, 6)
 
 
+@pytest.mark.parametrize("form", [list, tuple])
+def test_show_two_texts_decoder_raises(gpt2, form):
+    """A decoder would read the second text as what follows the first; the line for that is in the sentence."""
+    texts, tokenizer = form(["The animal", "Paris is old."]), fast("bytes")
+    with pytest.raises(ValueError, match=r"2 texts, and GPT2LMHeadModel looks back only.*texts\[0\].*\*texts\)\)"):
+        viz.show(gpt2, tokenizer, texts)
+    assert viz.show(gpt2, tokenizer, tokenizer(*texts)).notes == []
+    assert viz.show(gpt2, tokenizer, form(["The animal"])).notes == []
+
+
 def test_show_three_texts_raises(bert):
     with pytest.raises(ValueError, match="These are 3 texts"):
         viz.show(bert, fast("wordpiece"), ["a", "b", "c"])
@@ -178,7 +249,7 @@ def test_show_encoding_of_tokenizers(bert):
     for texts in (("The cat sat.",), ("The cat sat.", "The dog.")):
         grid, want = viz.show(bert, inner, inner.encode(*texts)), viz.show(bert, inner, texts)
         assert grid.tokens == want.tokens
-        assert_close(torch.tensor(grid.weights), torch.tensor(want.weights), atol=0, rtol=0)
+        assert_close(torch.tensor(grid.weights), torch.tensor(want.weights))
     inner.enable_padding(length=12)
     assert "left out" in viz.show(bert, inner, inner.encode("The cat sat.")).notes[0]
 

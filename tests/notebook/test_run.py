@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
-from viz.notebook.run import adapters_of, name_of
+from viz.notebook.arguments import adapters_of, name_of
 
 TEXT = "The animal was tired."
 
@@ -59,10 +59,13 @@ def test_places_beside_tokens_are_refused():
         viz.show(Prompted(config).eval(), fast("bytes"), TEXT)
 
 
-def test_cache_beside_ids_is_refused():
+@pytest.mark.parametrize("name", ["past_key_values", "cache"])
+def test_cache_beside_ids_is_refused(name):
     config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.LLAMA)
-    inputs = {"input_ids": [[5]], "past_key_values": transformers.DynamicCache()}
-    with pytest.raises(ValueError, match="a part of the text that was read before"):
+    inputs = {"input_ids": [[5]], name: transformers.DynamicCache()}
+    with pytest.raises(
+        ValueError, match=f"{name} beside the input_ids: that holds a part of the text that was read before"
+    ):
         viz.show(transformers.LlamaForCausalLM(config).eval(), fast("bytes"), inputs)
 
 

@@ -13,7 +13,7 @@ from traitlets import TraitError
 import viz
 from tests import checkpoints
 from viz.models import load
-from viz.notebook.run import name_of
+from viz.notebook.arguments import name_of
 
 TEXT = checkpoints.TEXT
 

@@ -98,17 +98,74 @@ def test_show_learned_sink_is_noted(tokenizer):
     assert "learned sink" in grid.notes[0] and grid.tokens[1][-1] == "(no token)"
 
 
-def test_show_weights_before_sink_noted(tokenizer):
-    """Granite multiplies the output in place of the weights: its rows sum to 1, and a part of each is not used."""
-    model = build_model(
-        "GraniteSWA", "GraniteSWAForCausalLM", hidden_size=32, intermediate_size=32, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=2, sliding_window=4, pad_token_id=0,
-    )  # fmt: skip
-    for block in model.model.layers:
+SIZES = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+SHARED = SIZES | {"num_key_value_heads": 2, "pad_token_id": 0}
+CHANGING = {
+    "DiffLlama": SHARED,
+    "GraniteSWA": SHARED | {"sliding_window": 4},
+    "BitNet": SHARED,
+    "ConvBert": SIZES | {"embedding_size": 32},
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_show_weights_before_change_noted(tokenizer, name):
+    """Another map is subtracted, a sink takes its share, a norm or a convolution stands before the next product."""
+    model = build_model(name, f"{name}{'Model' if name == 'ConvBert' else 'ForCausalLM'}", **CHANGING[name])
+    for block in getattr(getattr(model, "model", None), "layers", ()) if name == "GraniteSWA" else ():
         block.self_attn.sinks.data.fill_(1.0)
-    grid = viz.show(model, tokenizer, TEXT)
-    assert_close(torch.tensor(grid.weights).sum(-1), torch.ones(len(grid.tokens[0])))
-    assert any("those before it takes its part" in note for note in grid.notes)
+    notes = viz.show(model, tokenizer, TEXT).notes
+    assert [note.split(" these maps")[0] for note in notes] == ["In 2 of 2 layers"]
+    assert "another map that is subtracted" in notes[0]
+
+
+def test_show_weights_of_other_map_noted(tokenizer, monkeypatch):
+    """A map that is sharpened after it was handed out multiplied nothing."""
+    model = build_model("GPT2", "GPT2Model", n_embd=40, n_layer=2, n_head=4)
+    forward = type(model).forward
+
+    def sharpened(self, *args, **options):
+        result = forward(self, *args, **options)
+        if result.attentions:
+            first, second = result.attentions
+            result.attentions = (first, (2 * second.log()).softmax(-1))
+        return result
+
+    monkeypatch.setattr(type(model), "forward", sharpened)
+    assert "In 1 of 2 layers these maps" in viz.show(model, tokenizer, TEXT).notes[0]
+
+
+KEEPING = {
+    "Llama": SHARED,
+    "Bert": SIZES,
+    "Bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "GPTJ": {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4},
+    "XLNet": {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 32},
+    "JetMoe": {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_key_value_heads": 2,
+        "kv_channels": 8,
+        "intermediate_size": 32,
+        "num_local_experts": 3,
+    },
+    "Deberta": SIZES | {"pos_att_type": ["c2p"], "relative_attention": True},
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", KEEPING)
+def test_show_weights_without_change_unnoted(tokenizer, name, dtype):
+    """Shared keys, fused projections, einsum and rounding are no change."""
+    model = build_model(name, f"{name}Model", **KEEPING[name]).to(dtype)
+    assert viz.show(model, tokenizer, TEXT).notes == []
+
+
+def test_show_long_text_changes_noted(tokenizer, monkeypatch):
+    """Of maps that are made on demand those of the first tokens are measured."""
+    monkeypatch.setattr("viz.notebook.on_demand.LEAST_BYTES", 0)
+    model = build_model("GraniteSWA", "GraniteSWAForCausalLM", **CHANGING["GraniteSWA"])
+    assert "In 2 of 2 layers these maps times the values are not" in viz.show(model, tokenizer, TEXT * 3).notes[0]
 
 
 def test_a_model_without_attention_is_refused(tokenizer):

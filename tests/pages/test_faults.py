@@ -34,7 +34,13 @@ def test_every_section_stands_in_the_table():
     assert missing == {name for name in WITHOUT if "/" in name}
 
 
-@pytest.mark.parametrize("place", PLACES)
+LONG = "vision, its training"
+"""Its mistakes take as long as those of all other places together: a training each."""
+
+
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=pytest.mark.long if place == LONG else ()) for place in PLACES]
+)
 def test_a_mistake_turns_a_check_red(open_app, place):
     app, section = open_correct(open_app, PLACES[place])
     faults = {name: fault for name, fault in FAULTS.items() if place in fault.places}

@@ -24,6 +24,7 @@ LINKS = (
 )
 
 
+@pytest.mark.fast("e5-masks", "smollm2-masks")
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("link", LINKS, ids=["e5", "smollm2"])
 def test_every_page_shows_it(open_app, page, link):

@@ -73,6 +73,7 @@ def moved_keys(before: Shape, after: Shape) -> list[str]:
     return result
 
 
+@pytest.mark.fast("masks-decoding", "heads-all_heads", "positions-sinusoids")
 @pytest.mark.parametrize(("page", "name"), SECTIONS)
 def test_control_keeps_other_elements_in_place(page, name, open_app, values):
     app = open_app(page, section=name)

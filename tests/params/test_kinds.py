@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz.frame.examples import examples
 from viz.params.kinds import place_of_word
 
@@ -37,7 +38,7 @@ def slider_value(app: AppTest) -> float:
 @pytest.mark.parametrize("before", ["a link", "a drag", "another page"])
 def test_slider_of_new_range_keeps_value(ends, expected, before):
     """A slider whose range changes shows the value that the page reads."""
-    app = AppTest.from_function(page)
+    app = start_app(page)
     if before == "a link":
         app.query_params["layer"] = "7"
     app.run()
@@ -135,7 +136,7 @@ def every_kind() -> None:
 
 def test_widget_default_is_its_value():
     """The browser can start every widget with its value, which is sent in one run alone, should it have lost that."""
-    app = AppTest.from_function(every_kind).run().run()
+    app = start_app(every_kind).run().run()
     app.text_area(key="text").set_value("two").run()
     app.slider(key="n").set_value(7).run()
     assert not app.exception

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
+from tests.running import start_app
 from viz.frame.sidebar import file_of
 
 
@@ -112,7 +113,7 @@ def one_number() -> None:
 
 def test_link_with_new_note_is_believed():
     """A run that the same note asked for, or none, goes on with what is chosen."""
-    app = AppTest.from_function(one_number)
+    app = start_app(one_number)
     app.query_params["n"], app.query_params["history"] = "3", "a"
     app.run()
     assert (app.text[0].value, dict(app.query_params)) == ("3", {"n": "3"}), "no link that is written has a note"
@@ -133,7 +134,7 @@ def test_link_with_new_note_is_believed():
 
 def test_first_note_is_no_back():
     """A link that is opened with a note is a link."""
-    app = AppTest.from_function(one_number)
+    app = start_app(one_number)
     was_back = []
     for note in ("a", "a", "b"):
         app.query_params["history"] = note
@@ -154,7 +155,7 @@ def one_slider() -> None:
 
 def test_late_value_leaves_back():
     """A run that the browser asks for before it has the answer to Back sends what was chosen before."""
-    app = AppTest.from_function(one_slider).run()
+    app = start_app(one_slider).run()
 
     def run(value: int, **note: str) -> int:
         app.query_params.clear()
@@ -204,7 +205,7 @@ class Tab:
     """A browser that sends values, and beside its link the note of Back until that is answered."""
 
     def __init__(self) -> None:
-        self.app = AppTest.from_function(parts_of_a_page).run()
+        self.app = start_app(parts_of_a_page).run()
 
     def send(self, link: dict[str, str], fault: str = "", **values: Any) -> dict[str, Any]:
         """Have a page drawn that may be interrupted or fail; return the values that the session has then."""

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from tests.test_house import SOURCES, name, nodes
 from viz.params.memory import Remembered
 
@@ -29,7 +30,7 @@ def press(app: AppTest, label: str) -> str:
 
 
 def test_value_is_kept_until_forgotten():
-    app = AppTest.from_function(counter).run()
+    app = start_app(counter).run()
     assert app.text[0].value == "0 False False False"
     assert press(app, "more") == "1 True False False"
     assert press(app, "more") == "2 True False False"
@@ -37,13 +38,13 @@ def test_value_is_kept_until_forgotten():
 
 
 def test_value_taken_is_forgotten():
-    app = AppTest.from_function(counter).run()
+    app = start_app(counter).run()
     assert press(app, "flag") == "0 False True False"
     assert press(app, "more") == "1 True False False"
 
 
 def test_value_of_session_stays_there():
-    first, second = (AppTest.from_function(counter).run() for _ in range(2))
+    first, second = (start_app(counter).run() for _ in range(2))
     assert press(first, "more") == "1 True False False"
     assert second.run().text[0].value == "0 False False False"
 
@@ -64,7 +65,7 @@ def widget() -> None:
 
 def test_value_of_widget_is_read():
     """A menu is read in its callback, and empty again in the run that follows."""
-    app = AppTest.from_function(widget).run()
+    app = start_app(widget).run()
     app.selectbox[0].set_value("b").run()
     assert not app.exception
     assert (app.session_state["selection"], app.selectbox[0].value) == ("b", None)

@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz.params import Int, Scope
 
 
@@ -43,7 +44,7 @@ RULES = {
 
 
 def open_kinds(values: dict[str, str]) -> AppTest:
-    app = AppTest.from_function(kinds)
+    app = start_app(kinds)
     for name, value in values.items():
         app.query_params[name] = value
     return app.run()
@@ -86,7 +87,7 @@ def scopes() -> None:
 
 def test_scope_gives_owner_its_value():
     """Another owner begins at the default; back with the first, only a scope that keeps has what was chosen."""
-    app = AppTest.from_function(scopes)
+    app = start_app(scopes)
     app.session_state["_owner"], app.session_state["_chooses"] = "one page", True
     app.run().run()
     assert app.session_state["_read"] == {"shared": 5, "apart": 5, "forgotten": 5}

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
+
 SEQUENCES, ACTIONS = 8, 14
 TEXTS = ("the cat saw it", "yes the cat saw it", "a b", "it saw the cat", "the the the the")
 
@@ -54,7 +56,7 @@ def page() -> None:
 
 
 def open_app(page_name: str, link: dict[str, str]) -> AppTest:
-    app = AppTest.from_function(page)
+    app = start_app(page)
     app.session_state["_open"] = page_name
     for name, value in link.items():
         app.query_params[name] = value

@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz.params import Int
 from viz.params.session import PAGE, Parameters, then_redraw
 
@@ -32,7 +33,7 @@ def displayed(app: AppTest, text: str) -> tuple[str, str]:
 
 def test_crossed_value_is_sent_again():
     """The browser handles what it was sent first, and shows what it is sent last: what the page was drawn with."""
-    app = AppTest.from_function(page).run()
+    app = start_app(page).run()
     app.button[0].click().run()
     assert displayed(app, "first") == ("second", "second")
     app.text_area("text").set_value("first")  # the message was on its way before "second" had come
@@ -43,7 +44,7 @@ def test_crossed_value_is_sent_again():
 
 def test_twice_crossed_value_is_sent_again():
     """The browser may be two values behind."""
-    app = AppTest.from_function(page).run()
+    app = start_app(page).run()
     app.button[0].click().run()
     app.button[1].click().run()
     app.text_area("text").set_value("second")
@@ -53,7 +54,7 @@ def test_twice_crossed_value_is_sent_again():
 
 def test_typed_value_is_left_alone():
     """To send it again would replace what is being typed meanwhile."""
-    app = AppTest.from_function(page).run()
+    app = start_app(page).run()
     app.text_area("text").set_value("typed").run()
     assert not app.text_area("text").proto.set_value and app.text[0].value == "typed"
     app.button[0].click().run()

@@ -7,12 +7,16 @@ import time
 import weakref
 from collections import Counter
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from tests import SAFETY_NET
+from viz.background import Pool
 from viz.cancellation import check
 from viz.errors import ModelError
+from viz.scheduler import cache as cache_module
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
@@ -30,6 +34,19 @@ def turns():
 @pytest.fixture
 def store(turns):
     return Store(1_000_000, turns, seconds=60)
+
+
+@pytest.fixture
+def spend(monkeypatch):
+    """Let a computation take seconds by the clock of the cache and its jobs, which goes ahead of the machine's."""
+    ahead, now = [0.0], time.monotonic
+
+    def spend_seconds(seconds):
+        ahead[0] += seconds
+
+    for module in (cache_module, job):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now() + ahead[0]))
+    return spend_seconds
 
 
 def cache(function, store, wait=wait_silently):
@@ -60,7 +77,7 @@ def test_equal_requests_compute_once(store):
 
     def passes(text, layer=0):
         calls[text, layer] += 1
-        gate.wait(5)
+        gate.wait(SAFETY_NET)
         return [text, layer]
 
     read = cache(passes, store)
@@ -137,7 +154,7 @@ def test_part_in_progress_is_awaited(store):
 
     def part():
         calls["part"] += 1
-        gate.wait(5)
+        gate.wait(SAFETY_NET)
         return 3
 
     def add_part(n):
@@ -217,13 +234,65 @@ def test_unclaimed_job_ends_between_layers(store, turns, monkeypatch):
 
     def leave_when_begun(*_):
         turns.leave(tickets.pop())
-        beginning.wait(5)
+        beginning.wait(SAFETY_NET)
         raise Clicked
 
     with pytest.raises(Clicked):
         cache(passes, store, leave_when_begun)()
-    assert end.wait(5)
+    assert end.wait(SAFETY_NET)
     assert layers > 1, "a click on the same text a moment later would have found it"
+
+
+@pytest.mark.parametrize("fault", ["thread", "begin_thread"])
+def test_failed_thread_loses_one_request(fault, monkeypatch):
+    """Its user reads an error; the same request again, and all others, are computed."""
+    faults, submit, answers = [RuntimeError("can't start new thread")], Pool.submit, list[object]()
+
+    def fail_once(*_):
+        if faults:
+            raise faults.pop()
+
+    if fault == "thread":
+        monkeypatch.setattr(Pool, "submit", lambda pool, work: fail_once() or submit(pool, work))
+    store = Store(1_000_000, FairQueue(1, 5), seconds=60, begin_thread=fail_once if fault == "begin_thread" else bool)
+    read = cache(lambda n: n, store)
+    with store.turns.turn("pass", wait_silently):
+        threads = [threading.Thread(target=lambda n=n: answers.extend(run_together(1, lambda: read(n)))) for n in "ab"]
+        for n, thread in enumerate(threads, 1):
+            thread.start()
+            while store.turns.waiting < n:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(60)
+    assert str(next(answer for answer in answers if isinstance(answer, ModelError))).count("RuntimeError") == 1
+    assert "b" in answers and (read("a"), read("b")) == ("a", "b")
+    assert (store.turns.waiting, store.turns.working, store._jobs, store._in_progress) == (0, 0, {}, {})
+
+
+def test_error_before_waiting_loses_no_place(turns):
+    """A user's thread that has been admitted gives its place back, whatever keeps it from computing."""
+
+    @contextmanager
+    def fail():
+        raise KeyError
+        yield
+
+    store = Store(1_000_000, turns, seconds=60, on_wait=fail)
+    with pytest.raises(ModelError, match="KeyError"):
+        cache(lambda: 1, store)()
+    assert (turns.working, store._jobs) == (0, {})
+
+
+def test_started_pool_needs_no_thread(monkeypatch):
+    """A server starts its threads first: later, users' runs may have taken all that the system has."""
+    store = Store(1_000_000, FairQueue(2, 5), seconds=60)
+    store.threads.start()
+    n_before, gate = threading.active_count(), threading.Barrier(3)
+    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+    for _ in range(2):
+        store.threads.submit(lambda: gate.wait(60))
+    gate.wait(60)
+    assert threading.active_count() == n_before
 
 
 def test_disconnect_while_computing_ends_job(turns):
@@ -246,7 +315,7 @@ def test_shared_job_survives_disconnect(turns):
     )
 
     def passes():
-        second_waits.wait(5)
+        second_waits.wait(SAFETY_NET)
         check()
         return "done"
 
@@ -344,7 +413,7 @@ def test_shared_storage_counts_once(turns):
     assert not list(store.storages)
 
 
-def test_on_wait_is_entered_for_waiting(turns):
+def test_on_wait_is_entered_for_waiting(turns, spend):
     """Quick computations do not release the render slot: two take longer in parallel than in sequence."""
     steps, long = [], threading.Event()
 
@@ -357,12 +426,12 @@ def test_on_wait_is_entered_for_waiting(turns):
     def passes(n):
         steps.append(n)
         if n == "long":
-            time.sleep(0.02)
+            spend(600)
         check()
         steps.append("done")
-        long.wait(5)
+        long.wait(SAFETY_NET)
 
-    store = Store(1_000, turns, seconds=60, on_wait=aside, quick_seconds=0.01)
+    store = Store(1_000, turns, seconds=1_000, on_wait=aside, quick_seconds=300)
     read = cache(passes, store)
     long.set()
     read("short")
@@ -374,7 +443,7 @@ def test_on_wait_is_entered_for_waiting(turns):
     cache(passes, Store(1_000, turns, seconds=60, on_wait=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
     steps.clear()
-    with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=0.01)
+    with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=30)
     cache(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
@@ -416,42 +485,42 @@ def test_shrink_keeps_small_results(turns):
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_shrink_keeps_oldest_users_results(turns, waits):
+def test_shrink_keeps_oldest_users_results(turns, waits, spend):
     """Otherwise each part of a page would compute the same forward pass again, in whichever thread."""
-    store = Store(1_000_000, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda seconds: time.sleep(seconds) or "x" * 10_000, store)
+    store = Store(1_000_000, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda seconds: spend(seconds) or "x" * 10_000, store)
     first, second = contextvars.copy_context(), contextvars.copy_context()
     arrival = first.run(mark_arrival)
     second.run(mark_arrival)
     tickets = fill_queue(turns) if waits else []
     for ticket in tickets:
         threading.Timer(0.1, turns.leave, [ticket]).start()
-    for seconds in (0.06, 0.001):
+    for seconds in (600, 0):
         first.run(read, seconds)
-    second.run(read, 0.07)
+    second.run(read, 700)
     store.shrink(float("inf"), arrival)
-    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.07)] == [True, False, False]
-    second.run(read, 0.06)
+    assert [read.key(seconds) in store for seconds in (600, 0, 700)] == [True, False, False]
+    second.run(read, 600)
     store.shrink(float("inf"), arrival)
     assert store.bytes == 0, "the second used it last, and goes on when it is first itself"
 
 
-def test_long_result_survives_next_request(turns):
-    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda seconds: time.sleep(seconds) or "x" * 2_500, store)  # 10 kB
-    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.06), read(0.001), read(0.002)))
-    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.002)] == [True, False, True]
-    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.003)))
-    assert [read.key(seconds) in store for seconds in (0.06, 0.002, 0.003)] == [False, True, True], "others' goes first"
+def test_long_result_survives_next_request(turns, spend):
+    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda seconds: spend(seconds) or "x" * 2_500, store)  # 10 kB
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(600), read(0), read(1)))
+    assert [read.key(seconds) in store for seconds in (600, 0, 1)] == [True, False, True]
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(2)))
+    assert [read.key(seconds) in store for seconds in (600, 1, 2)] == [False, True, True], "others' goes first"
 
 
-def test_short_memory_skips_large_results():
+def test_short_memory_skips_large_results(spend):
     bytes_in_use = [700]
     turns = FairQueue(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: bytes_in_use[0]))
-    store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda n, seconds: time.sleep(seconds) or b"x" * n, store)
+    store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda n, seconds: spend(seconds) or b"x" * n, store)
     for bytes_in_use[0], are_cached in ((701, [False, True, True]), (700, [True, True, True])):
-        requests = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
+        requests = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 600)]
         assert [len(read(*request)) for request in requests] == [n for n, _ in requests]
         assert [read.key(*request) in store for request in requests] == are_cached
 

@@ -5,9 +5,11 @@ import threading
 
 import pytest
 
+from viz.background import failures
 from viz.errors import ModelError
 from viz.scheduler import fair_queue
-from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, wait_silently
+from viz.scheduler.ceiling import Ceiling
+from viz.scheduler.fair_queue import FairQueue, Kind, Ticket, mark_arrival, wait_silently
 
 
 @pytest.fixture
@@ -112,6 +114,50 @@ def test_requeue_parts_queues_by_request_time(admitted):
     asks.run(turns.promote, later)
     turns.leave(part)
     assert admitted == ["a part", "another visitor"]
+
+
+ADMISSION = {
+    "enter": lambda turns, tickets: tickets.update(c=enter(turns, tickets["begun"], "c")),
+    "promote": lambda turns, tickets: turns.promote(tickets["b"]),
+    "leave": lambda turns, tickets: turns.leave(tickets["a"]),
+    "maintenance": lambda turns, _: turns.admit_waiting(),
+}
+"""Calls that admit tickets."""
+
+
+@pytest.mark.parametrize("call", ADMISSION)
+@pytest.mark.parametrize(
+    ("owner", "name"), [(FairQueue, "_admit"), (Ticket, "start"), (Ceiling, "has_room"), (Ceiling, "is_oldest")]
+)
+def test_error_at_admission_loses_no_place(call, owner, name, admitted, raise_once):
+    """All others are admitted in turn, the place is free again, and the log has one line."""
+    turns, tickets = FairQueue(1, 7), {"begun": admitted}
+    tickets |= {name: enter(turns, admitted, name) for name in "ab"}
+    turns.places = 2
+    log = raise_once(owner, name)
+    ADMISSION[call](turns, tickets)
+    assert log() == ["queue failed: FaultError"]
+    tickets |= {name: enter(turns, admitted, name) for name in "de"}
+    for _ in range(5):
+        turns.admit_waiting()
+        for label in list(admitted):
+            turns.leave(tickets[label])
+    assert set(admitted) >= set("ade") and len(admitted) >= len(tickets) - 2
+    assert (turns.waiting, turns.working) == (0, 0)
+
+
+def test_failed_ticket_lets_next_begin(admitted):
+    """Of tickets admitted together, each begins, whatever becomes of one before it."""
+    turns = FairQueue(3, 7)
+    turns.places = 0
+    for name in "ab":
+        turns.enter("pass", lambda name=name: admitted.append(name) or {}[name])
+    enter(turns, admitted, "c")
+    turns.places = 2
+    n_before = failures["queue"]
+    turns.admit_waiting()
+    assert (admitted, failures["queue"] - n_before) == (["a", "b", "c"], 2)
+    assert (turns.waiting, turns.working) == (0, 1)
 
 
 def test_turn_ends_after_error():

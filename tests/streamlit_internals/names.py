@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.test_house import ROOT, SOURCES, nodes
@@ -47,5 +48,7 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-IMPORTED = {module_of(path): names for path in SOURCES if (names := sorted(set(imported(path))))}
-"""By the module that imports them."""
+@cache
+def imported_names() -> dict[str, list[str]]:
+    """The names by the module that imports them; read when a test asks for them, as all programs are."""
+    return {module_of(path): names for path in SOURCES if (names := sorted(set(imported(path))))}

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from tests.streamlit_internals.names import IMPORTED
+from tests.streamlit_internals.names import imported_names
 from viz import ROOT
 
 RUN = """
@@ -35,10 +35,10 @@ def test_desk_imports_no_private_name():
     (start, heads, launched), modules = json.loads(process.stdout.splitlines()[-1])
     assert "arcs" in start and "head_grid" in heads
     assert launched == start
-    assert {name: IMPORTED[name] for name in modules if name in IMPORTED} == {}
+    assert {name: imported_names()[name] for name in modules if name in imported_names()} == {}
 
 
 def test_private_names_are_collected():
     """The search finds those of Streamlit and of uvicorn."""
-    assert "streamlit.proto.BackMsg_pb2:BackMsg" in IMPORTED["viz.streamlit_internals.hosted"]
-    assert "uvicorn.server:Server" in IMPORTED["viz.host.connections"]
+    assert "streamlit.proto.BackMsg_pb2:BackMsg" in imported_names()["viz.streamlit_internals.hosted"]
+    assert "uvicorn.server:Server" in imported_names()["viz.host.connections"]

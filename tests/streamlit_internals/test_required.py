@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from tests import SAFETY_NET
 from tests.browser.drive import serve
 from tests.host.test_server import get
-from tests.streamlit_internals.names import IMPORTED, imported, module_of, underscored
+from tests.streamlit_internals.names import imported, imported_names, module_of, underscored
 from tests.test_house import SOURCES
 from viz import ROOT
 from viz.streamlit_internals import required
@@ -26,6 +27,7 @@ FROM_STREAMLIT = {
     "streamlit.proto.NewSession_pb2:NewSession",
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
+    "streamlit.runtime.fragment:MemoryFragmentStorage",
     "streamlit.runtime.state.session_state:SessionState",
     "uvicorn.config:Config",
     "websockets.protocol:Protocol",
@@ -88,21 +90,22 @@ def test_option_taken_away_is_named(monkeypatch, option):
     assert missing_names() == [f"{option}Gone"]
 
 
-USERS = [path for path in SOURCES if module_of(path) in IMPORTED]
-"""The files that import private names."""
+def users() -> list[Path]:
+    """The files that import private names."""
+    return [path for path in SOURCES if module_of(path) in imported_names()]
 
 
-@pytest.mark.parametrize("path", USERS, ids=map(module_of, USERS))
-def test_imported_private_name_is_required(path):
+def test_imported_private_names_are_required():
     """A missing name ends the start with a message that names it; the local server imports none."""
-    places = {place for place in imported(path) if place not in MODULES}
-    assert places <= NAMES.keys()
-    assert underscored(path) <= {name for _, name in ATTRIBUTES}
+    attributes = {name for _, name in ATTRIBUTES}
+    for path in users():
+        assert {place for place in imported(path) if place not in MODULES} <= NAMES.keys(), path
+        assert underscored(path) <= attributes, path
 
 
 def test_required_names_are_used():
     """The list has no name that nothing imports any more, except what those give back."""
-    used = {place for path in USERS for place in imported(path)}
+    used = {place for path in users() for place in imported(path)}
     assert NAMES.keys() - used == FROM_STREAMLIT
 
 
@@ -125,7 +128,7 @@ def test_public_server_without_hook_refuses(without_hook):
     command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.headless=true", "--server.port=0"]
     environment = os.environ | {"PYTHONPATH": without_hook}
     process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SAFETY_NET, check=False
     )  # fmt: skip
     assert process.returncode == 1
     assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in process.stderr

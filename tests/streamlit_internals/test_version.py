@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import SAFETY_NET
 from viz import ROOT
-from viz.streamlit_internals.version import BELOW, LOWEST, numbers_of, version_notice, version_problem
+from viz.streamlit_internals.version import HIGHEST, LOWEST, numbers_of, version_notice, version_problem
 
 
 @pytest.mark.parametrize("script", ["app.py", "serve.py"])
@@ -25,7 +26,7 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=SAFETY_NET,
         check=False,
     )
     assert process.returncode == 1
@@ -35,10 +36,10 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
 
 def test_tested_versions_are_those_required():
     """A version is refused or noticed where requirements.txt would not have installed it."""
-    required = re.search(r"^streamlit>=([\d.]+),<([\d.]+)", (Path(ROOT) / "requirements.txt").read_text("utf-8"), re.M)
+    required = re.search(r"^streamlit>=([\d.]+),<=([\d.]+)", (Path(ROOT) / "requirements.txt").read_text("utf-8"), re.M)
     assert required
-    assert tuple(numbers_of(part) for part in required.groups()) == (LOWEST, BELOW)
-    assert LOWEST <= numbers_of(version("streamlit")) < BELOW
+    assert tuple(numbers_of(part) for part in required.groups()) == (LOWEST, HIGHEST)
+    assert LOWEST <= numbers_of(version("streamlit")) <= HIGHEST
 
 
 @pytest.mark.parametrize(

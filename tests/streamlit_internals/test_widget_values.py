@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import Serialized, SessionState, WStates
-from streamlit.testing.v1 import AppTest
 
+from tests.running import start_app
 from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 PAGE_VALUES: dict[str, tuple[str, Any, Any]] = {
@@ -87,7 +87,7 @@ def every_widget() -> None:
 @pytest.fixture(scope="module")
 def state() -> SessionState:
     """A session that has drawn one widget of every kind."""
-    app = AppTest.from_function(every_widget).run()
+    app = start_app(every_widget).run()
     assert not app.exception
     return app.session_state._state._state
 

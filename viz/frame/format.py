@@ -5,6 +5,7 @@ are more.
 """
 
 import math
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import SupportsFloat
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -51,6 +52,20 @@ def number(value: float, digits: int = 2) -> str:
     else:
         text = f"{absolute:.{digits}g}"
     return f"−{text}" if value < 0 else text
+
+
+def at_most(value: float, digits: int = 2) -> str:
+    """A bound that nothing exceeds: as :func:`number`, but rounded up; what float32 leaves above a number is not.
+
+    Example:
+        >>> at_most(4.84), at_most(0.1), at_most(1234.2), at_most(2.03e-8), at_most(0.0), at_most(math.inf)
+        ('4.9', '0.1', '1,235', '2.1·10⁻⁸', '0', '∞')
+    """
+    if not math.isfinite(value) or not value:
+        return number(value, digits)
+    exact = Decimal(value - ROUNDING * abs(value))
+    places = max(digits, exact.adjusted() + 1)
+    return number(float(Context(prec=places, rounding=ROUND_CEILING).plus(exact)), digits)
 
 
 def part(value: float) -> str:

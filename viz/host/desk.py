@@ -10,6 +10,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from viz.background import start_thread
 from viz.host import descriptors
 
 LISTENS = 0.2
@@ -36,5 +37,5 @@ class Desk:
         descriptors.limit()
         if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
             loop = asyncio.get_running_loop()
-            loop.call_later(LISTENS, lambda: loop.run_in_executor(None, webbrowser.open, first_url()))
+            loop.call_later(LISTENS, start_thread, "browser", lambda: webbrowser.open(first_url()))
         yield

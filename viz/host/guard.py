@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
+from viz.background import contained
 from viz.frame.sidebar import path_of
 from viz.host import descriptors, policy, session_cookie
 from viz.host.address import address_of
@@ -175,9 +176,10 @@ class Guard:
             self.refusals["full socket"] += 1
             await _refuse(receive, send, LATER)
             return
-        end_lost_sessions(descriptors.most_lost(len(self.sockets)))
         inbox = MessageFilter(socket, receive)
         try:
+            with contained("end of lost sessions"):
+                end_lost_sessions(descriptors.most_lost(len(self.sockets)))
             if len(self.sockets) > EARLY:
                 await self.readiness.can_open.wait()
             await self.app(session_cookie.with_owner(scope, headers), inbox, send)

@@ -3,14 +3,17 @@
 import asyncio
 import ctypes
 import gc
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from viz.background import contained
 from viz.host.uploads import Uploads
 from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
+from viz.scheduler.fair_queue import FairQueue
 from viz.streamlit_internals.hosted import end_lost_sessions
 
 CHECK_SECONDS = 0.5
@@ -23,6 +26,9 @@ never collect them."""
 
 MIN_TIDY_SECONDS = 4.0
 """Fewest seconds between two collections while memory is short: a collection blocks all threads."""
+
+STALLED_SECONDS = 60.0
+"""Seconds without a round after which the server is to be restarted: its memory has no ceiling any more."""
 
 
 def trimmer() -> Callable[[int], Any]:
@@ -38,25 +44,51 @@ class Maintenance:
         ceiling: the memory ceiling of the process.
         uploads: uploaded files, deleted when no page shows them.
         large: caches of long texts: few and large results, evicted first.
+        queues: looked at in every round, in case an error kept them from admitting who waits.
     """
 
-    def __init__(self, results: Store, ceiling: Ceiling, uploads: Uploads, large: Sequence[Store] = ()) -> None:
-        self.large = large
+    def __init__(
+        self,
+        results: Store,
+        ceiling: Ceiling,
+        uploads: Uploads,
+        large: Sequence[Store] = (),
+        queues: Sequence[FairQueue] = (),
+    ) -> None:
+        self.large, self.queues, self.last_round = large, queues, math.inf
         self.results, self.ceiling, self.uploads = results, ceiling, uploads
         self._trim = trimmer()
         self._collected = self._tidied = time.monotonic()
 
     async def run(self) -> None:
-        """Run the maintenance until cancelled."""
-        while True:
-            await asyncio.sleep(min(CHECK_SECONDS, TIDY_SECONDS))
-            now = time.monotonic()
-            if now >= self._tidied + TIDY_SECONDS:
-                self._tidied = now
+        """Run the maintenance until cancelled; a step that fails is tried again when it is due, and stops no other."""
+        try:
+            while True:
+                self.last_round = time.monotonic()
+                await asyncio.sleep(min(CHECK_SECONDS, TIDY_SECONDS))
+                with contained("maintenance"):
+                    await self._round()
+        finally:
+            self.last_round = -math.inf
+
+    @property
+    def is_stalled(self) -> bool:
+        """True if the maintenance has ended, or makes no rounds."""
+        return time.monotonic() > self.last_round + STALLED_SECONDS
+
+    async def _round(self) -> None:
+        for queue in self.queues:
+            queue.admit_waiting()
+        if time.monotonic() >= self._tidied + TIDY_SECONDS:
+            self._tidied = time.monotonic()
+            with contained("end of lost sessions"):
                 end_lost_sessions()
+            with contained("deletion of uploads"):
                 self.uploads.tidy()
+            with contained("garbage collection"):
                 await asyncio.to_thread(self.tidy)
-            elif not self.ceiling.has_room():
+        with contained("memory ceiling"):
+            if not self.ceiling.has_room():
                 await asyncio.to_thread(self.free_memory)
 
     def tidy(self) -> None:

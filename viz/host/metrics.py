@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from viz import limits
+from viz.background import failures
 from viz.frame import queue_notice
 from viz.host import descriptors
 from viz.host.sockets import Sockets
@@ -16,6 +17,7 @@ from viz.scheduler.stores import Stores
 METRICS = "/metrics"
 MEDIA_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 REFUSALS = "Requests, connections and messages refused, by rule."
+FAILURES = "Errors of work that users share, which were contained, and errors that were logged, by their place."
 TABS = "Browser tabs connected."
 DESCRIPTORS = "File descriptors open; 0 where the system does not say."
 DESCRIPTORS_LIMIT = "File descriptors that the process may have open."
@@ -71,6 +73,7 @@ class Metrics:
         """Return all metrics as they are now."""
         families = [
             counter("headlight_refusals", REFUSALS, "rule", self.refusals),
+            counter("headlight_failures", FAILURES, "work", failures),
             gauge("headlight_tabs", TABS, len(self.sockets)),
             gauge("headlight_descriptors", DESCRIPTORS, descriptors.count_open()),
             gauge("headlight_descriptors_limit", DESCRIPTORS_LIMIT, descriptors.limit()),

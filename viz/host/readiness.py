@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -17,15 +18,16 @@ from starlette.routing import Route
 from streamlit.logger import get_logger
 
 from viz import limits
+from viz.background import contain, start_thread, where
 from viz.frame import queue_notice
 from viz.frame.connection import loading
-from viz.host.errors import redact_log
+from viz.host.errors import log_uncaught, redact_log
 from viz.host.maintenance import Maintenance
 from viz.host.metrics import Metrics
 from viz.host.session_cookie import HEADER
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
-from viz.scheduler.job import where
+from viz.scheduler.passage import Passage
 from viz.scheduler.stores import Stores
 from viz.streamlit_internals.hosted import (
     answer_unknown_fragments,
@@ -40,6 +42,7 @@ from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 PATHS = ("/healthz", "/readyz")
 LOOP_ENDED = "Streamlit no longer sends messages to browsers."
+MAINTENANCE_ENDED = "Nothing keeps the memory of this server below its ceiling any more."
 PAGE_AGAIN = 5.0
 """Seconds until a page that failed to render is tried again."""
 FIRST_USER, FIRST_PICTURE = 1.0, 2.0
@@ -53,6 +56,7 @@ FOR_PROCESS: tuple[Callable[[], None], ...] = (
     reset_unreadable_widgets,
     redact_new_session,
     redact_log,
+    log_uncaught,
 )
 """Mends of Streamlit and of the log, which hold for the whole process."""
 _log = get_logger(__name__)
@@ -107,7 +111,10 @@ class Readiness:
         self.stores = stores or queue_notice.stores()
         self.refusals: Counter[str] = Counter()
         self.can_open = asyncio.Event()
-        self.pulse = Pulse()
+        self.pulse, self.passage = Pulse(), Passage(self.stores)
+        self.maintenance = Maintenance(
+            self.stores.results, self.stores.memory, self.uploads, (self.stores.long_texts,), self.stores.queues
+        )
         self.missing = ["warm"]
         self.stopping = False
         metrics = Metrics(sockets, self.refusals, self.stores)
@@ -118,13 +125,20 @@ class Readiness:
         full = len(self.sockets) >= self.sockets.most
         turns, pages = self.stores.turns, self.stores.pages
         crowded = turns.waiting + pages.waiting >= turns.line // 2
-        return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
+        return [
+            *self.missing,
+            *["stopping"] * self.stopping,
+            *["sockets"] * full,
+            *["queue"] * crowded,
+            *["maintenance"] * self.maintenance.is_stalled,
+        ]
 
     async def _alive(self, _: Request) -> PlainTextResponse:
-        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(LOOP_ENDED, 503)
+        sentence = MAINTENANCE_ENDED * self.maintenance.is_stalled or LOOP_ENDED * (not await self.pulse.answers())
+        return PlainTextResponse(sentence or "ok", 503 if sentence else 200)
 
     async def _ready(self, _: Request) -> JSONResponse:
-        reasons = self.reasons() + ["loop"] * (not await self.pulse.answers())
+        reasons = [*self.reasons(), *self.passage.obstacles(), *["loop"] * (not await self.pulse.answers())]
         return JSONResponse({"ready": not reasons, "waiting_for": reasons}, 503 if reasons else 200)
 
     @asynccontextmanager
@@ -135,17 +149,19 @@ class Readiness:
         for mend in FOR_PROCESS:
             mend()
         self._watch_for_the_end()
-        stores = self.stores
-        upkeep = Maintenance(stores.results, stores.memory, self.uploads, (stores.long_texts,))
-        tasks = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.run())]
-        yield
-        for task in tasks:
-            task.cancel()
+        self.stores.start_threads()
+        work = {"warm-up": self._warm(), "maintenance": self.maintenance.run()}
+        tasks = [asyncio.create_task(contain(name, coroutine)) for name, coroutine in work.items()]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
 
     async def _warm(self) -> None:
         began, loop = time.monotonic(), asyncio.get_running_loop()
         try:
-            texts = await asyncio.to_thread(self._warm_in_time, lambda: loop.call_soon_threadsafe(self._admit))
+            texts = await asyncio.to_thread(self._warm_in_time, lambda: self._admit(loop))
             await asyncio.to_thread(self.then)
         except Exception as error:
             self.missing = ["model"]
@@ -174,9 +190,10 @@ class Readiness:
         with queue_notice.use(self.stores):
             return warm(admit)
 
-    def _admit(self) -> None:
+    def _admit(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Admit users, once there is a ceiling for what they compute."""
         set_ceiling(self.stores)
-        self._mark_warm()
+        loop.call_soon_threadsafe(self._mark_warm)
 
     def _mark_warm(self) -> None:
         self.can_open.set()
@@ -190,9 +207,7 @@ class Readiness:
 
         def stop(number: int, frame: FrameType | None) -> None:
             self.stopping = self.stores.turns.is_closed = True
-            last = threading.Timer(limits.STOPPING_SECONDS, os._exit, (0,))
-            last.daemon = True
-            last.start()
+            start_thread("exit", partial(os._exit, 0), limits.STOPPING_SECONDS)
             if callable(server):
                 server(number, frame)
 

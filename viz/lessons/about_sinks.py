@@ -1,5 +1,7 @@
 """Answers about the first token's share: what a softmax must give away, a sink, a gate, and a cache without it."""
 
+from decimal import Decimal
+
 import torch
 from torch import Tensor
 
@@ -102,9 +104,10 @@ def growth_without_first(subject: Subject) -> Key:
     before, after = scores.softmax(-1)[1:], scores[1:].softmax(-1)
     place = int(before.argmax())
     factor = float(after[place] / before[place])
+    rest = f"{1 - weight:.3g}"  # three digits: its inverse takes them; with the other share it is printed as 1
     values: Values = {
-        **{"last": subject.name(-1), "token": subject.name(0), "weight": Part(weight), "factor": factor},
-        "rest": 1 - weight,  # not a Part: its inverse takes three digits
+        **{"last": subject.name(-1), "token": subject.name(0), "factor": factor},
+        **{"weight": str(1 - Decimal(rest)), "rest": rest},
         **{"other": subject.name(place + 1), "before": Part(before[place]), "after": Part(after[place])},
     }
     return Key(right=(factor,), values=values, traps={"same": 1.0, "share": 1 / weight})

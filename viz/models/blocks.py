@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -61,6 +61,14 @@ class BlockLayout:
     def is_whole(self) -> bool:
         """True if the core has such blocks: one part after the other, with one feed-forward network or experts."""
         return self.norm != "parallel" and bool(self.w_in) and not self.out_scale
+
+    @property
+    def tensors(self) -> set[str]:
+        """The paths of the tensors outside of attention that the core's block is made of."""
+        norms = (getattr(self, field.name) for field in fields(self) if field.name.endswith("_norm"))
+        modules = (*norms, self.w_in, self.w_gate, self.w_out)
+        of_experts = self.experts.tensors if self.experts else ()
+        return {f"{path}.{kind}" for path in modules if path for kind in ("weight", "bias")} | {*of_experts}
 
     @property
     def difference(self) -> str:
@@ -170,10 +178,11 @@ def _feed_forward(layer: nn.Module, layout: BlockLayout) -> Network:
     if layout.experts and (experts := read_experts(layer, layout.experts)):
         return experts
     (w_in, b_in), (w_out, b_out) = (linear(layer.get_submodule(name)) for name in (layout.w_in, layout.w_out))
-    gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
+    gate, b_gate = linear(layer.get_submodule(layout.w_gate)) if layout.w_gate else (None, None)
     if layout.fused:
         gate, w_in = w_in.chunk(2, dim=1)
-    return FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate)
+        b_gate, b_in = (None, None) if b_in is None else b_in.chunk(2)
+    return FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate, b_gate=b_gate)
 
 
 def _activation(layer: nn.Module, layout: BlockLayout) -> Activation:
@@ -223,6 +232,8 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
         raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(known_families))
     if not of_stream and _chooses_groups(model, matches[0]):
         raise ModelError("block_groups", model=model.entry.id, family=config.model_type)
+    if not of_stream and (name := unread_tensor(model, matches[0])):
+        raise ModelError("block_tensor", model=model.entry.id, family=config.model_type, name=name)
     if of_stream and _projection(model, matches[0]) is not None:
         raise ModelError("block_projected", model=model.entry.id, family=config.model_type)
     return matches[0]
@@ -232,6 +243,19 @@ def _chooses_groups(model: LoadedModel, layout: BlockLayout) -> bool:
     base, paths = model.model.base_model, {layout.layer.format(i=layer.index) for layer in model.layers}
     experts = layout.experts
     return experts is not None and any(chooses_groups(base.get_submodule(path), experts) for path in paths)
+
+
+def unread_tensor(model: LoadedModel, layout: BlockLayout) -> str:
+    """Return the path of a tensor of a block that its layout leaves out, though the model computes with it; or ""."""
+    stacked = [layer for layer in model.layers if layer.layout.stack == layout.stack]
+    attentions = {part for layer in model.layers for part in (layer.attention, layer.output, *layer.projections)}
+    for path in dict.fromkeys(layout.layer.format(i=layer.index) for layer in stacked):
+        block = model.model.base_model.get_submodule(path)
+        parts = [f"{name}." for name, part in block.named_modules() if part in attentions or name == layout.activation]
+        for name in block.state_dict(keep_vars=True):
+            if name not in layout.tensors and not name.startswith(tuple(parts)):
+                return f"{path}.{name}"
+    return ""
 
 
 def _projection(model: LoadedModel, layout: BlockLayout) -> Tensor | None:

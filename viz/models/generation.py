@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from viz.cancellation import check
 from viz.core.analysis.lens import chances
@@ -50,10 +50,12 @@ def _last_weights(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tens
     return weights_by_stack
 
 
-def _stitch(rows: list[Tensor]) -> Tensor:
-    """Rows (H, 1, keys) under each other, each filled up with zeros to the longest."""
-    longest = max(row.shape[-1] for row in rows)
-    return torch.cat([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=1)
+def _stitch(rows: list[Tensor], stack: str) -> Tensor:
+    """Rows (H, 1, keys) under each other; a decoder's row t ends with key t, and is 0 beyond it and before a window."""
+    if stack == "cross":
+        return torch.cat(rows, dim=1)
+    ends = enumerate(rows, start=1)
+    return torch.cat([nn.functional.pad(row, (t - row.shape[-1], len(rows) - t)) for t, row in ends], dim=1)
 
 
 def _ends(model: LoadedModel) -> set[int]:
@@ -116,7 +118,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
             if ids[-1] in _ends(model):
                 break
     stitched = {
-        stack: tuple(_stitch([step[stack][i] for step in rows]) for i in range(len(rows[0][stack])))
+        stack: tuple(_stitch([step[stack][i] for step in rows], stack) for i in range(len(rows[0][stack])))
         for stack in rows[0]
     }
     output_text = model.tokenizer.decode(ids[1:], skip_special_tokens=True)

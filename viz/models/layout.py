@@ -159,6 +159,11 @@ class LoadedModel:
         return len(self.numbers)
 
     @property
+    def n_heads(self) -> int:
+        """Query heads of the first layer; a model of several parts has their number in each part's configuration."""
+        return int(getattr(self.layers[0].attention, "config", self.model.config).num_attention_heads)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """The model's own numbers of the first stack's attention layers, which skip its layers of other kinds."""
         return tuple(layer.index for layer in self.layers if layer.layout.stack == self.layers[0].layout.stack)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from viz import ROOT
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
@@ -34,14 +35,17 @@ def _check_sha(entry: Entry, weights: Path) -> None:
     """Refuse a file that is not the known one.
 
     Raises:
-        ModelError: "sha".
+        ModelError: "sha", or "own_sha" of a file that comes with Headlight.
     """
     if not entry.sha256:
         return
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != entry.sha256:
-        raise ModelError("sha", model=entry.id, file=weights.name, found=digest[:8], expected=entry.sha256[:8])
+        is_own = weights.is_relative_to(ROOT)
+        name = weights.relative_to(ROOT).as_posix() if is_own else weights.name
+        code, expected = "own_sha" if is_own else "sha", entry.sha256[:8]
+        raise ModelError(code, model=entry.id, file=name, found=digest[:8], expected=expected)
 
 
 def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> list[Path]:

@@ -3,19 +3,22 @@
 import importlib.util
 import json
 import socket
+import time
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from viz import ROOT
+from viz.background import start_thread
 from viz.errors import ModelError
 from viz.wheels import Wheel, index_url
 
+LOOK_UP_SECONDS = 5
+"""Seconds that a page waits for the look-up of a host; a network that swallows questions answers none."""
 PICTURE_FAMILIES = ("vit", "deit", "dinov2", "dinov2_with_registers")
 """Families that read pictures: :mod:`viz.models.pictures.vision` opens them."""
 
@@ -182,8 +185,14 @@ class Reachability:
 
     def __init__(self, host: str = "huggingface.co") -> None:
         self.host, self.reachable = host, False
-        self._thread = Thread(target=self._look_up, daemon=True, name="hub-reachability")
-        self._thread.start()
+        self._until = time.monotonic() + LOOK_UP_SECONDS
+        self._thread = start_thread("look-up of a host", self._look_up)
+
+    def wait(self) -> bool:
+        """Return whether the host is reachable, once that is known, or after some seconds of the look-up."""
+        if self._thread:
+            self._thread.join(max(0, self._until - time.monotonic()))
+        return self.reachable
 
     def _look_up(self) -> None:
         from huggingface_hub import is_offline_mode

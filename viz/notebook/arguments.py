@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -159,3 +160,21 @@ def open_encoding(text: Any) -> Any:
         return text
     encoding = {"input_ids": [text.ids], "attention_mask": [text.attention_mask]}
     return encoding | ({"token_type_ids": [text.type_ids]} if any(text.type_ids) else {})
+
+
+def name_of(model: Any) -> str:
+    """Published name of a model; of one from a folder the folder's name, since a path is private."""
+    model = uncompiled(model)
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
+    name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
+    return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
+
+
+def adapters_of(model: Any) -> list[str]:
+    """Return the names of the adapters that take part in a model; PEFT's layers name theirs, and its prompts do not."""
+    model = uncompiled(model)
+    layers = [layer for layer in model.modules() if hasattr(layer, "disable_adapters")]
+    active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
+    if not layers and hasattr(model, "get_base_model"):
+        active = [[getattr(model, "active_adapter", "")]]
+    return list(dict.fromkeys(str(name) for names in active for name in names if name))

@@ -1,12 +1,12 @@
 """The text that a model is to read, in any form people have it: words, a pair, token ids, or a tokenizer's output."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.checks import check_ids
@@ -16,6 +16,7 @@ from viz.notebook.arguments import check_tokenizer, open_encoding
 from viz.notebook.forms.arrays import plain_tensor
 from viz.notebook.forms.encodings import encode, encode_whole, takes
 from viz.notebook.forms.mask import as_added, check_mask
+from viz.notebook.longest import UNLIMITED, longest_text
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
@@ -23,8 +24,8 @@ LARGEST_ID = 2**31
 """No table has as many rows, and fast tokenizers raise from twice as many on."""
 UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
 """Types that torch cannot compare."""
-UNLIMITED = 10**9
-"""Tokenizers that know no limit name an absurd one."""
+Room = Callable[[int, int], int]
+"""Measures the tokens that a model reads at most, by one that is no padding and by how many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,26 +40,13 @@ class ReadText:
     labels: list[str]
     token_places: list[int]
     total: int
+    is_pair: bool = False
     notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
     @property
     def ids(self) -> Tensor:
         """(1, T)."""
         return self.inputs["input_ids"]
-
-
-def longest_text(model: Any, tokenizer: Any) -> int:
-    """Return how many tokens a model reads at most: by its tokenizer, its configuration and its tables of positions."""
-    text_config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
-    limits = [getattr(tokenizer, "model_max_length", None), getattr(text_config, "max_position_embeddings", None)]
-    for name, module in model.named_modules():
-        if isinstance(module, nn.Embedding) and any(mark in name.rpartition(".")[2] for mark in ("position", "wpe")):
-            # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
-            padding = getattr(module, "padding_idx", None)
-            before = getattr(module, "offset", 0) if padding is None else padding + 1
-            limits.append(int(module.num_embeddings) - int(before))
-    valid_limits = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
-    return min(valid_limits, default=UNLIMITED)
 
 
 def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False) -> ReadText:
@@ -73,18 +61,24 @@ def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False
     Raises:
         ValueError: a sentence, if there is nothing to read, or what there is cannot be read.
     """
-    read = _of_any_form(tokenizer, text, longest_text(model, tokenizer), is_target)
+    rows = getattr(_table_of(model), "num_embeddings", LARGEST_ID)
+
+    def room(token: int, total: int) -> int:
+        check_ids(name_of_type(model), [token], rows)
+        return longest_text(model, token, total)
+
+    read = _of_any_form(tokenizer, text, room, is_target)
     if not read.token_places:
         raise ModelError("empty")
-    table = _table_of(model)
-    if rows := getattr(table, "num_embeddings", 0):
-        check_ids(name_of_type(model), read.ids[0].tolist(), rows)
+    check_ids(name_of_type(model), read.ids[0].tolist(), rows)
     if (mask := read.inputs.get("attention_mask")) is not None and mask.dim() > 2:
         read.inputs["attention_mask"] = as_added(mask, getattr(model, "dtype", torch.float32))
     if len(read.token_places) < read.ids.shape[1]:
         read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.token_places)}))
     if read.total > read.ids.shape[1]:
-        read.notes.append(("cut", {"n": read.ids.shape[1], "total": read.total}))
+        is_named = getattr(tokenizer, "model_max_length", None) == read.ids.shape[1]
+        name = "cut_by_name" if is_named else "cut"
+        read.notes.append((name, {"n": read.ids.shape[1], "total": read.total}))
     return read
 
 
@@ -101,28 +95,28 @@ def name_of_type(model: Any) -> str:
     return type(model).__name__
 
 
-def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadText:
+def _of_any_form(tokenizer: Any, text: Any, room: Room, is_target: bool) -> ReadText:
     text = plain_tensor(open_encoding(text))
     if getattr(getattr(text, "dtype", None), "kind", "") in "OUT" and hasattr(text, "tolist"):  # strings of numpy
         text = text.tolist()
     if isinstance(text, Mapping) and not _is_chat(text):
-        return _of_encoding(tokenizer, text, most)
+        return _of_encoding(tokenizer, text, room)
     if isinstance(text, str):
-        return _of_strings(tokenizer, (text,), most, is_target)
+        return _of_strings(tokenizer, (text,), room, is_target)
     if isinstance(text, Sequence) and text and all(isinstance(part, str) for part in text):
         if len(text) > 2:
             raise ValueError(
                 f"These are {len(text)} texts: a model is shown on one, viz.show(model, tokenizer, texts[0]), or on "
                 "two that it reads as a pair."
             )
-        return _of_strings(tokenizer, tuple(text), most, is_target)
+        return replace(_of_strings(tokenizer, tuple(text), room, is_target), is_pair=len(text) == 2)
     if isinstance(text, Sequence) and any(isinstance(part, Mapping) and "input_ids" in part for part in text):
         if len(text) > 1:
             raise ValueError(
                 f"These are {len(text)} texts that a tokenizer cut: a model is shown on one, "
                 "viz.show(model, tokenizer, encodings[0])."
             )
-        return _of_encoding(tokenizer, text[0], most)
+        return _of_encoding(tokenizer, text[0], room)
     if _is_chat(text):
         raise ValueError(
             "These are the messages of a chat, and no text: "
@@ -132,7 +126,7 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
         kinds = ", ".join(dict.fromkeys(type(part).__name__ for part in text))
         raise ValueError(f"The text is a {type(text).__name__} of {kinds}: hand over a string, a pair, or token ids.")
     if (isinstance(text, Sequence) and not isinstance(text, bytes | bytearray)) or hasattr(text, "shape"):
-        return _of_encoding(tokenizer, {"input_ids": text}, most)
+        return _of_encoding(tokenizer, {"input_ids": text}, room)
     raise ValueError(
         f"The text is {type(text).__name__}, and not a string, a pair of strings, token ids, or what a tokenizer gave."
     )
@@ -146,17 +140,18 @@ def _is_chat(text: Any) -> bool:
     return isinstance(messages, Sequence) and any(isinstance(part, Mapping) for part in messages)
 
 
-def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> ReadText:
+def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], room: Room) -> ReadText:
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
     if "input_ids" not in encoding:
         raise ValueError(
             f"There are no input_ids among {', '.join(map(repr, encoding))}, so there is no token for a row: hand over "
             "those of the text, or run the model yourself, viz.show(attentions, tokens)."
         )
-    if "past_key_values" in encoding:
+    # transformers calls it ``past_key_values`` up to 5.23.
+    if cache := {"cache", "past_key_values"} & encoding.keys():
         raise ValueError(
-            "There are past_key_values beside the input_ids: they hold a part of the text that was read before. Hand "
-            "over the ids of the whole text and no cache, so that every token has its row."
+            f"There is {', '.join(cache)} beside the input_ids: that holds a part of the text that was read before. "
+            "Hand over the ids of the whole text and no cache, so that every token has its row."
         )
     inputs = {name: _tensor(name, value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
@@ -177,12 +172,19 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
             "{name: value[:1] for name, value in inputs.items()}."
         )
     total = ids.shape[1]
-    inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
     mask = inputs.get("attention_mask")
     if mask is not None:
-        check_mask(mask, inputs["input_ids"].shape[1], total)
-    places = range(inputs["input_ids"].shape[1])
-    token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
+        check_mask(mask, total)
+    token_places = [i for i in range(total) if mask is None or mask.dim() != 2 or bool(mask[0, i])]
+    most = room(int(ids[0, token_places[0]]), total) if token_places else total
+    extras = [name for name, value in inputs.items() if value.shape[1:] != (total,) and "decoder" not in name]
+    if most < total and extras:
+        raise ValueError(
+            f"The model reads {most} tokens at once, and these are {total} beside {', '.join(extras)}, which does not "
+            "fit a part of them: hand over a shorter text."
+        )
+    inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
+    token_places = [place for place in token_places if place < most]
     return ReadText(
         inputs=inputs,
         labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()),
@@ -203,16 +205,16 @@ def _tensor(name: str, value: Any) -> Tensor:
         ) from error
 
 
-def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bool) -> ReadText:
+def _of_strings(tokenizer: Any, texts: tuple[str, ...], room: Room, is_target: bool) -> ReadText:
     check_tokenizer(tokenizer)
     texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # half a surrogate pair is no text
     if hasattr(tokenizer, "no_truncation"):
         encoding = encode_whole(tokenizer, texts)
         inputs = {"input_ids": encoding.ids} | ({"token_type_ids": encoding.type_ids} if len(texts) == 2 else {})
         added = [bool(flag) for flag in encoding.special_tokens_mask]
-        return _of_one_encoding(tokenizer, inputs, added, encoding.sequence_ids, most)
+        return _of_one_encoding(tokenizer, inputs, added, encoding.sequence_ids, room)
     if not callable(tokenizer):
-        return _of_encoding(tokenizer, encode(tokenizer, texts), most)
+        return _of_encoding(tokenizer, encode(tokenizer, texts), room)
     is_fast = bool(getattr(tokenizer, "is_fast", False))
     options = {"return_special_tokens_mask": True, "verbose": False}
     if not takes(tokenizer, *options):
@@ -221,14 +223,14 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
         encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
     is_mapping = isinstance(encoding, Mapping)
     if not is_mapping or "special_tokens_mask" not in encoding:  # a function of one's own
-        return _of_encoding(tokenizer, encoding if is_mapping else {"input_ids": encoding}, most)
+        return _of_encoding(tokenizer, encoding if is_mapping else {"input_ids": encoding}, room)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
-    return _of_one_encoding(tokenizer, encoding, added, sequences, most)
+    return _of_one_encoding(tokenizer, encoding, added, sequences, room)
 
 
 def _of_one_encoding(
-    tokenizer: Any, encoding: Mapping[str, Any], added: Sequence[bool], sequences: Sequence[int | None], most: int
+    tokenizer: Any, encoding: Mapping[str, Any], added: Sequence[bool], sequences: Sequence[int | None], room: Room
 ) -> ReadText:
     """A whole text, cut to what a model reads, with the tokens that a tokenizer added.
 
@@ -237,15 +239,17 @@ def _of_one_encoding(
         encoding: lists of one number for each token.
         added: which tokens are none of the text's.
         sequences: which of two texts each token is of.
-        most: tokens that the model reads.
+        room: measures how many tokens the model reads.
 
     Raises:
         ModelError: "empty", if there is no token of a text.
     """
-    token_places = _cut(added, sequences, most)
     if all(added):
         raise ModelError("empty")
     total = len(added)
+    limit = getattr(tokenizer, "model_max_length", UNLIMITED)
+    most = int(limit) if isinstance(limit, int | float) and 0 < limit < total else total
+    token_places = _cut(added, sequences, min(most, room(encoding["input_ids"][added.index(False)], most)))
     inputs = {
         name: torch.tensor([[value[i] for i in token_places]])
         for name, value in encoding.items()

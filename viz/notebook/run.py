@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,19 +10,22 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
-from viz.notebook.arguments import uncompiled
 from viz.notebook.device import device_of, hook_device
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.arrays import holds_numbers
 from viz.notebook.forms.structure import stacks_in
-from viz.notebook.inputs import ReadText, longest_text, read_input
+from viz.notebook.inputs import ReadText, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
+from viz.notebook.longest import longest_text
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
+from viz.notebook.trust import NO_WEIGHT, Products, check_causal, check_same_output, has_sinks, output_of, run_plain
 
 MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
+
+FEW = 8
+"""First tokens of a long text, whose maps are made to see whether they are all that a model multiplies values by."""
 
 Note = tuple[str, Mapping[str, Any]]
 """A note below the picture: the name of a sentence, and the values of its placeholders."""
@@ -33,13 +35,15 @@ Note = tuple[str, Mapping[str, Any]]
 class Reading:
     """The attentions of every stack of a model on a text, the numbers of their layers, and the tokens along them.
 
-    ``tokens`` has the encoder's, or a model's of one text, then the decoder's.
+    ``changes`` are notes on maps that are not all that the values are multiplied by. ``tokens`` has the encoder's, or
+    a model's of one text, then the decoder's.
     """
 
     stacks: Mapping[str, Sequence[Any]]
     numbers: Mapping[str, Sequence[int]]
     tokens: list[Labels]
     notes: list[Note]
+    changes: list[Note]
     has_sinks: bool
 
 
@@ -52,7 +56,8 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     two = reads_two(model)
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
-    source = read_input(model, tokenizer, text)
+    encoder, decoder = (_half(model, name) if two else model for name in ("encoder", "decoder"))
+    source = read_input(encoder, tokenizer, text)
     device = device_of(model)
     inputs = {name: value.to(device) for name, value in source.inputs.items() if _reads(model, name)}
     parts = [source]
@@ -60,18 +65,26 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         if two:
             decoder_ids = inputs.pop("decoder_input_ids", None)
             if target is None and decoder_ids is not None:
-                decoder_text = read_input(model, tokenizer, {"input_ids": decoder_ids.cpu()})
+                decoder_text = read_input(decoder, tokenizer, {"input_ids": decoder_ids.cpu()})
             else:
-                decoder_text = _target(model, tokenizer, inputs, _labels_in(text) if target is None else target)
+                wanted_text = _labels_in(text) if target is None else target
+                decoder_text = _target(model, decoder, tokenizer, inputs, wanted_text)
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
-        result, stacks, makers, plain = _run(model, inputs, last)
+        result, stacks, makers, plain, changes = _run(model, inputs, last)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            check_causal(model, inputs, plain, max(_above_diagonal(layer, last) for layer in maps), last)
+            above = max(_above_diagonal(layer, last) for layer in maps)
+            check_causal(model, inputs, plain, above, last)
+            if source.is_pair and not two and not above > NO_WEIGHT:
+                raise ValueError(
+                    f"These are 2 texts, and {type(model).__name__} looks back only, so it reads no pairs. Show one, "
+                    "viz.show(model, tokenizer, texts[0]), or the second as it follows the first, "
+                    "viz.show(model, tokenizer, tokenizer(*texts))."
+                )
     stacks = {name: _without_padding(name, layers, parts) for name, layers in stacks.items()}
     for name, layers in stacks.items():
         _check_places(model, name, layers, parts)
@@ -83,6 +96,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
         tokens=[Labels(part.labels[i] for i in part.token_places) for part in parts],
         notes=notes,
+        changes=changes,
         has_sinks=has_sinks(model),
     )
 
@@ -100,6 +114,11 @@ def reads_two(model: Any) -> bool:
     return has_target and bool(getattr(model.config, "is_encoder_decoder", False))
 
 
+def _half(model: Any, name: str) -> Any:
+    """The encoder or the decoder of a model; the model itself where it names neither."""
+    return getattr(model, f"get_{name}", lambda: model)()
+
+
 def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> float:
     """The largest weight of a layer on a later token, padding left out."""
     if isinstance(layer, LayerOnDemand):
@@ -109,8 +128,8 @@ def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> f
 
 def _run(
     model: Any, inputs: dict[str, Tensor], token_places: list[int]
-) -> tuple[Any, dict[str, Any], dict[int, str], Tensor]:
-    """Return what the model gives with its maps, these by stack, who made them, and its output without them.
+) -> tuple[Any, dict[str, Any], dict[int, str], Tensor, list[Note]]:
+    """Return what the model gives with its maps, these by stack, who made them, its output without them, and notes.
 
     Where the maps are large, queries and keys are kept in their place (:mod:`viz.notebook.on_demand`).
 
@@ -124,9 +143,10 @@ def _run(
             rows = token_places if len(token_places) < ids.shape[1] else None
             if (on_demand_pass := run_keeping(model, inputs, rows)) is not None:
                 result, layers = on_demand_pass
-                return result, {"self": layers}, {}, plain
-        with keeping_weights(model), noting_makers(model) as makers:
-            result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+                is_text = all(value.shape == ids.shape for value in inputs.values())
+                first_tokens = {name: value[:, :FEW] for name, value in inputs.items()}
+                return result, {"self": layers}, {}, plain, _with_maps(model, first_tokens)[-1] if is_text else []
+        result, stacks, makers, notes = _with_maps(model, inputs)
     except (IndexError, RuntimeError, TypeError, KeyError, AttributeError, AssertionError) as error:
         _check_numbers(model)
         size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
@@ -134,7 +154,16 @@ def _run(
         raise ValueError(
             f"{type(model).__name__} could not read this ({type(error).__name__}: {first}). It was given {size}."
         ) from error
-    return result, _stacks(model, result), makers, plain
+    return result, stacks, makers, plain, notes
+
+
+def _with_maps(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], dict[int, str], list[Note]]:
+    """Run a model with eager attention; return what it gives, its maps by stack, who made them, and notes on them."""
+    with keeping_weights(model), noting_makers(model) as makers, Products() as products:
+        result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+    stacks = _stacks(model, result)
+    # Few-bit weights are multiplied by functions of their own library.
+    return result, stacks, makers, [] if hasattr(model, "hf_quantizer") else products.notes_on(stacks)
 
 
 def _check_numbers(model: Any) -> None:
@@ -216,16 +245,17 @@ def _numbers(layers: Any, makers: dict[int, str], model: Any) -> list[int]:
     return numbers_of(layers, makers, text_config(model))
 
 
-def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
+def _target(model: Any, decoder: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
     """Return what a decoder reads: the target, or what the model writes itself, one place later."""
     start = getattr(model.config, "decoder_start_token_id", None) or 0
     if target is None:
         if not hasattr(model, "generate"):
             raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        return read_input(model, tokenizer, {"input_ids": _generate_ids(model, tokenizer, inputs)})
-    target_text = read_input(model, tokenizer, target, is_target=True)
+        room = longest_text(decoder, start, MAX_GENERATED + 1)
+        return read_input(decoder, tokenizer, {"input_ids": _generate_ids(model, inputs, room)})
+    target_text = read_input(decoder, tokenizer, target, is_target=True)
     ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
-    shifted = read_input(model, tokenizer, {"input_ids": ids})
+    shifted = read_input(decoder, tokenizer, {"input_ids": ids})
     shifted.notes.extend(target_text.notes)
     return shifted
 
@@ -238,12 +268,9 @@ def _labels_in(text: Any) -> dict[str, Tensor] | None:
     return {"input_ids": labels[labels >= 0]}
 
 
-def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
+def _generate_ids(model: Any, inputs: dict[str, Any], room: int) -> Tensor:
     """Return what the model reads while it writes, as long as it can."""
-    options = {
-        "max_new_tokens": max(2, min(MAX_GENERATED, longest_text(model, tokenizer) - 1)),
-        "do_sample": False, "num_beams": 1,
-    }  # fmt: skip
+    options = {"max_new_tokens": max(2, min(MAX_GENERATED, room - 1)), "do_sample": False, "num_beams": 1}
     try:
         ids: Tensor = model.generate(**inputs, **options)
     except ValueError as error:  # a wrapper may hide what the model inside does not read
@@ -254,21 +281,3 @@ def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
     except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
         ids = model.generate(**inputs, **options, use_cache=False)
     return ids[:, :-1]
-
-
-def name_of(model: Any) -> str:
-    """Published name of a model; of one from a folder the folder's name, since a path is private."""
-    model = uncompiled(model)
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
-    name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
-    return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
-
-
-def adapters_of(model: Any) -> list[str]:
-    """Return the names of the adapters that take part in a model; PEFT's layers name theirs, and its prompts do not."""
-    model = uncompiled(model)
-    layers = [layer for layer in model.modules() if hasattr(layer, "disable_adapters")]
-    active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
-    if not layers and hasattr(model, "get_base_model"):
-        active = [[getattr(model, "active_adapter", "")]]
-    return list(dict.fromkeys(str(name) for names in active for name in names if name))

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
 from viz.notebook.arguments import (
+    adapters_of,
     check_choice,
     check_text,
     check_tokenizer,
     in_a_list,
     layer_numbers,
+    name_of,
     open_encoding,
     open_model,
     open_tokenizer,
@@ -123,7 +125,7 @@ def show(
     Args:
         model: a model of transformers, or attentions.
         tokens: its tokenizer (also tiktoken's), or the tokens along the maps.
-        text: a string, two strings that are read as a pair, token ids, or what the tokenizer gave.
+        text: a string, two strings that an encoder reads as a pair, token ids, or what the tokenizer gave.
         target: what the decoder of an encoder-decoder reads; without it, what it writes itself.
         layers: the numbers that handed-over layers have in their model, if these do not count from 0.
         lang: of the words around the maps, "en" or "zh".
@@ -143,6 +145,7 @@ def show(
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
     notes: list[run.Note] = []
+    changes: list[run.Note] = []
     has_sinks = False
     numbers: Mapping[str, Sequence[int] | None]
     check_text(model, tokens, text)
@@ -163,7 +166,7 @@ def show(
         model, tokens = open_model(model), open_tokenizer(tokens)
         reading = run.read(model, tokens, text, target)
         stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
-        notes, has_sinks = reading.notes, reading.has_sinks
+        notes, changes, has_sinks = reading.notes, reading.changes, reading.has_sinks
         tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
         title = title or fill(around["title"], model=_title_of(model, around))
     maps = {name: read_layers(stack_layers, name, numbers[name]) for name, stack_layers in stacks.items()}
@@ -178,6 +181,7 @@ def show(
         for name, stack in maps.items()
     ]
     notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks, around)]
+    notes += changes
     notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
     sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
@@ -196,7 +200,7 @@ def _is_pair_of(along: Along) -> bool:
 
 def _title_of(model: Any, around: Mapping[str, str]) -> str:
     """A model's name, and those of the adapters that take part in it."""
-    name, adapters = run.name_of(model), ", ".join(run.adapters_of(model))
+    name, adapters = name_of(model), ", ".join(adapters_of(model))
     return fill(around["adapted"], model=name, adapters=adapters) if adapters else name
 
 
@@ -235,8 +239,6 @@ def _notes_on(stack: Maps, has_sinks: bool, around: Mapping[str, str]) -> list[r
         low, high = (f"{total:.3f}" for total in stack.sums)
         sums = low if low == high else fill(around["sums"], low=low, high=high)
         notes.append(("sinks" if has_sinks else "nobody", {"sums": sums}))
-    elif has_sinks:
-        notes.append(("no_sinks", {}))
     if stack.heads_assumed:
         notes.append(("heads", {"n": stack.heads_assumed}))
     return notes

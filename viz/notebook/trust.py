@@ -1,14 +1,22 @@
 """Measurements that weights have to pass before they are shown as a model's: by running it with and without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 ROUNDINGS = 64
 """Roundings of the largest number that two computations of one output may differ by before noise is measured."""
+
+NO_WEIGHT = 1e-6
+"""Largest weight that counts as none."""
+
+PRODUCTS = ("matmul", "__matmul__", "bmm", "baddbmm", "mm", "addmm", "einsum", "linear", "split")
+"""Names of torch's matrix products, and of the function that hands each expert its part of what it multiplies."""
 
 OF_NOISE = 64
 """Largest difference of the two, in multiples of the measured noise of one rounding at the input."""
@@ -71,7 +79,7 @@ def check_causal(
         ValueError: with the weight that was found above the diagonal.
     """
     name = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    if not above > 1e-6 or name not in inputs or len(token_places) < 2:
+    if not above > NO_WEIGHT or name not in inputs or len(token_places) < 2:
         return
     ids = inputs[name].clone()
     ids[0, token_places[-1]] = (
@@ -90,6 +98,60 @@ def check_causal(
             "So these are not the weights it uses. "
             'Load it so: from_pretrained(..., attn_implementation="eager").'
         )
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A tensor's size, sum, norm and rounding, which no transposition and no split into heads changes."""
+
+    size: int
+    total: float
+    norm: float
+    unit: float
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Any]) -> "list[_Numbers]":
+        """Return those of all that is computed, and no weight of the model."""
+        tensors = [part for part in parts if isinstance(part, Tensor) and not isinstance(part, nn.Parameter)]
+        units = [torch.finfo(part.dtype).eps if part.is_floating_point() else 0.0 for part in tensors]
+        vectors = [
+            (torch.view_as_real(part) if part.is_complex() else part).detach().flatten().float() for part in tensors
+        ]
+        return [cls(len(v), float(v.sum()), float(v.norm()), unit) for v, unit in zip(vectors, units, strict=True)]
+
+    def is_like(self, numbers: "_Numbers") -> bool:
+        """Return whether two tensors hold the same numbers but for a rounding of each, and of their sums."""
+        off = 2 * max(self.unit, numbers.unit, 1e-6) * self.norm
+        is_near = abs(self.norm - numbers.norm) <= off and abs(self.total - numbers.total) <= off * self.size**0.5
+        return self.size == numbers.size and is_near
+
+
+class Products(TorchFunctionMode):
+    """Record the factors and the result of every matrix product in a pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._products: list[tuple[list[_Numbers], list[_Numbers]]] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if getattr(func, "__name__", "") in PRODUCTS:
+            parts = [part for arg in args for part in (arg if isinstance(arg, list | tuple) else [arg])]
+            self._products.append((_Numbers.of_all(parts), _Numbers.of_all([result])))
+        return result
+
+    def notes_on(self, stacks: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
+        """Return a note on layers whose maps are not all that stands between the values and the next product."""
+        maps = [layer for layers in stacks.values() for layer in layers if isinstance(layer, Tensor)]
+        n = sum(map(self._is_changed, maps))
+        return [("changed", {"n": n, "total": len(maps)})] if n else []
+
+    def _is_changed(self, weights: Tensor) -> bool:
+        """Return whether no product has these weights as a factor and gives what goes into another as it is."""
+        (numbers,) = _Numbers.of_all([weights])
+        inputs = [factor for factors, _ in self._products for factor in factors]
+        products = [results for factors, results in self._products if any(map(numbers.is_like, factors))]
+        return not any(result.is_like(factor) for results in products for result in results for factor in inputs)
 
 
 def has_sinks(model: Any) -> bool:

@@ -10,11 +10,11 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Container, Hashable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from viz.background import Pool
 from viz.scheduler.fair_queue import FairQueue, Wait
 from viz.scheduler.job import Job, current_arrival, current_job
 from viz.scheduler.sizes import Entry, make_entry
@@ -40,7 +40,7 @@ class Store:
         keep_below_bytes: smaller results are not evicted when memory is short, only when the cache is full.
         protect_after_seconds: results that took longer are not evicted for the same user's next request nor, for the
             oldest user, when memory is short.
-        begin_thread: called by each thread of the store when it starts.
+        begin_thread: called by a thread of the store before each computation.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Store:
         foreign_storages: Container[int] = (),
         keep_below_bytes: int = 0,
         protect_after_seconds: float = math.inf,
-        begin_thread: Callable[[], object] | None = None,
+        begin_thread: Callable[[], object] = lambda: None,
     ) -> None:
         self.most_bytes, self.turns, self.seconds, self.foreign_storages = most_bytes, turns, seconds, foreign_storages
         self.raise_if_disconnected, self.on_wait, self.quick_seconds = raise_if_disconnected, on_wait, quick_seconds
@@ -68,7 +68,7 @@ class Store:
         self._jobs = dict[Key, Job]()
         self._in_progress = dict[Key, threading.Event]()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(turns.places, "computing", begin_thread)
+        self.threads, self._begin_thread = Pool("computing", turns.places), begin_thread
 
     def __contains__(self, key: Key) -> bool:
         return key in self._entries or key in self._pinned
@@ -105,14 +105,14 @@ class Store:
                 start_waiting = partial(stack.enter_context, self.on_wait())
                 try:
                     assert job.ticket is not None
-                    if computes_here and self.quick_seconds and not self.turns.is_long(kind):
-                        job.later = time.monotonic() + self.quick_seconds, start_waiting
-                    else:
+                    if not computes_here:
                         start_waiting()
-                    if computes_here:
+                        wait(job.done, job.ticket, self.turns)
+                    elif self.quick_seconds and not self.turns.is_long(kind):
+                        job.later = time.monotonic() + self.quick_seconds, start_waiting
                         self._work(key, job, make)
                     else:
-                        wait(job.done, job.ticket, self.turns)
+                        self._work(key, job, make, start_waiting)
                 finally:
                     self._leave_job(key, job)
             if not job.abandoned:  # by its earlier waiters: then start it again
@@ -140,7 +140,7 @@ class Store:
                 if new.ticket is None and threading.get_ident() == this_thread:
                     computes_here = True  # admitted at once: no other thread is needed
                 else:
-                    self._threads.submit(self._work, key, new, make)
+                    new.begin_in(self.threads, partial(self._work, key, new, make, self._begin_thread))
 
             job.ticket = self.turns.enter(kind, begin)
             self._jobs[key] = job
@@ -154,16 +154,17 @@ class Store:
         with self._lock:
             job.n_waiting -= 1
             job.unclaimed_since = time.monotonic()
-            if job.n_waiting == 0 and self._jobs.get(key) is job and job.ticket and self.turns.drop(job.ticket):
+            is_over = job.done.is_set() or (job.n_waiting == 0 and job.ticket and self.turns.drop(job.ticket))
+            if is_over and self._jobs.get(key) is job:
                 del self._jobs[key]
 
-    def _work(self, key: Key, job: Job, make: Callable[[], Any]) -> None:
+    def _work(self, key: Key, job: Job, make: Callable[[], Any], begin: Callable[[], object] | None = None) -> None:
         """Compute in a turn, admit the next ticket, wake the waiters."""
         try:
-            job.run(partial(self._make, key, make))
+            job.run(partial(self._make, key, make), begin)
         finally:
             with self._lock:
-                del self._jobs[key]
+                self._jobs.pop(key, None)
             assert job.ticket is not None
             self.turns.leave(job.ticket)
             job.done.set()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from types import MappingProxyType
 
+from viz.background import contained
 from viz.errors import ModelError
 from viz.scheduler.ceiling import Ceiling
 
@@ -36,6 +37,11 @@ def thread_arrival() -> float:
 def mark_lowest_priority() -> None:
     """Give everything this thread requests the lowest priority: no user waits for it."""
     _arrival.set(math.inf)
+
+
+def mark_highest_priority() -> None:
+    """Give everything this thread requests the highest priority: it is over in no time."""
+    _arrival.set(-math.inf)
 
 
 def _nothing() -> None: ...
@@ -124,18 +130,17 @@ class FairQueue:
         if self.is_closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
-        if not self.is_long(kind):
+        if not self.is_long(kind) and ticket.arrival > -math.inf:
             self._last_quick = time.monotonic()
         if self._kind(kind).requeue_parts:
             ticket.position = max(ticket.arrival, time.monotonic())
         with self._lock:
             insort(self._waiting, ticket, key=attrgetter("position"))
-            admitted = self._admit()
+        self.admit_waiting()
+        with self._lock:
             if ticket in self._waiting and len(self._waiting) > self.line:
                 self._waiting.remove(ticket)
                 raise ModelError("crowded", n=self.line)
-        for next_ticket in admitted:
-            next_ticket.start()
         return ticket
 
     def is_long(self, kind: str) -> bool:
@@ -154,26 +159,40 @@ class FairQueue:
         self.admit_waiting()
 
     def drop(self, ticket: Ticket) -> bool:
-        """Remove a waiting ticket; return False if it was admitted already."""
+        """Remove a waiting ticket; return False if it is being worked on."""
         with self._lock:
-            if ticket not in self._waiting:
+            if ticket in self._working:
                 return False
-            self._waiting.remove(ticket)
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
         ticket.release_begin()
         return True
 
     def leave(self, ticket: Ticket) -> None:
-        """End a turn and admit the next tickets."""
+        """End a turn and admit the next tickets; a turn may have ended already, if it could not begin."""
         with self._lock:
-            self._working.remove(ticket)
+            self._working.discard(ticket)
         self.admit_waiting()
 
     def admit_waiting(self) -> None:
-        """Admit the tickets for which there are workers and memory now."""
-        with self._lock:
-            admitted = self._admit()
-        for ticket in admitted:
+        """Admit the tickets for which there are workers and memory now; one that cannot begin gives its place back.
+
+        An error is contained: it would hit a user who only ends a turn. Maintenance admits those who wait then.
+        """
+        while failed := [ticket for ticket in self._next() if not self._begin(ticket)]:
+            with self._lock:
+                self._working.difference_update(failed)
+
+    def _next(self) -> list[Ticket]:
+        with contained("queue"), self._lock:
+            return self._admit()
+        return []
+
+    def _begin(self, ticket: Ticket) -> bool:
+        with contained("queue"):
             ticket.start()
+            return True
+        return False
 
     @contextmanager
     def turn(self, kind: str, wait: "Wait") -> Iterator[None]:
@@ -208,19 +227,22 @@ class FairQueue:
         return len(self._working)
 
     def _admit(self) -> list[Ticket]:
-        """Admit tickets in queue order as far as workers and memory allow, and return them. The lock is held."""
-        busy, admitted = Counter(ticket.kind for ticket in self._working), []
+        """Admit tickets in queue order as far as workers and memory allow, and return them. The lock is held.
+
+        Nothing changes before all is decided, so an error changes nothing.
+        """
+        busy, admitted = Counter(ticket.kind for ticket in self._working), list[Ticket]()
         missing: float | None = None  # measured once for the whole queue
         for ticket in self._waiting:
-            if len(self._working) == self.places:
+            if len(self._working) + len(admitted) >= self.places:
                 break
             if not self._has_place(ticket.kind, busy):
                 continue
             missing = self.ceiling.missing if missing is None else missing
             if self._may_begin(ticket, busy, missing):
                 busy[ticket.kind] += 1
-                self._working.add(ticket)
                 admitted.append(ticket)
+        self._working.update(admitted)
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return admitted
 

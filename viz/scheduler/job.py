@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from logging import ERROR, getLogger
-from traceback import walk_tb
 from typing import Any
 
+from viz.background import Pool, where
 from viz.cancellation import checked_by
 from viz.errors import ModelError
 from viz.scheduler.fair_queue import FairQueue, Ticket, thread_arrival
@@ -39,12 +39,14 @@ class Job:
         )
         self._parts = dict[Hashable, tuple[Hashable, Any]]()
 
-    def run(self, work: Callable[[], Any]) -> None:
-        """Compute; store an error for the waiters, and log it without any of the user's text."""
+    def run(self, work: Callable[[], Any], begin: Callable[[], object] | None = None) -> None:
+        """Compute, after ``begin``; store an error for the waiters, and log it without any of the user's text."""
         self._until = time.monotonic() + self._seconds
         token = current_job.set(self)
         try:
             with checked_by(self.check):
+                if begin:
+                    begin()
                 self.value = work()
         except ValueError as error:  # its message is meant for the user
             self.error = without_frames(error)
@@ -57,6 +59,15 @@ class Job:
         finally:
             current_job.reset(token)
             self._parts.clear()
+
+    def begin_in(self, threads: Pool, work: Callable[[], object]) -> None:
+        """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
+        try:
+            threads.submit(work)
+        except Exception as error:
+            self.error = ModelError("failed", kind=type(error).__name__)
+            self.done.set()
+            raise
 
     def part(self, key: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
         """Return an intermediate result that is cached in its own right.
@@ -111,9 +122,3 @@ def without_frames(error: BaseException) -> BaseException:
     """Return the error without the traceback frames that hold tensors."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
-
-
-def where(error: BaseException, calls: int = 6) -> str:
-    """Return an error's type and code location, innermost call first; its message may quote a user's text."""
-    listeners = [f"{frame.f_code.co_filename}:{line}" for frame, line in walk_tb(error.__traceback__)]
-    return " in ".join([type(error).__name__, *reversed(listeners[-calls:])])

@@ -39,7 +39,7 @@ class Stores:
         bounds: of its queues and caches.
         raise_if_disconnected: raises if this thread's user has disconnected (:class:`~viz.scheduler.cache.Store`).
         on_wait: a context manager entered around all waiting.
-        begin_thread: called with these stores by each thread that computes for them, when it starts.
+        begin_thread: called with these stores by a thread that computes for them, before each computation.
 
     Attributes:
         pages: the queue of page runs.
@@ -48,6 +48,7 @@ class Stores:
         models: the models loaded, with a queue of their own.
         results: all other results.
         long_texts: results of long texts, in the queue of computations.
+        queues: all of them.
     """
 
     def __init__(
@@ -91,6 +92,12 @@ class Stores:
             protect_after_seconds=limits.DEAR_SECONDS,
             begin_thread=begin,
         )
+        self.queues = self.pages, self.turns, self.models.turns
+
+    def start_threads(self) -> None:
+        """Start all threads that compute, on a public server: when many users come, the system may have none left."""
+        for store in (self.models, self.results, self.long_texts):
+            store.threads.start()
 
 
 def kinds(bounds: Bounds) -> dict[str, Kind]:

@@ -21,6 +21,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from viz.background import contained
+
 _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 
@@ -97,7 +99,8 @@ def answer_unknown_fragments() -> None:
     request = AppSession.request_rerun
 
     def request_known(session: AppSession, client_state: ClientState | None) -> None:
-        if client_state and client_state.fragment_id and not session.has_fragment(client_state.fragment_id):
+        # ``has_fragment`` would say it too, but only from Streamlit 1.67 on.
+        if client_state and not session._fragment_storage.contains(client_state.fragment_id):
             client_state.fragment_id = ""
         request(session, client_state)
 
@@ -247,7 +250,8 @@ def end_forgotten_sessions() -> None:
     save = MemorySessionStorage.save
 
     def let_go_and_save(storage: MemorySessionStorage, session_info: SessionInfo) -> None:
-        _expire_sessions(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
+        with contained("end of lost sessions"):
+            _expire_sessions(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
         save(storage, session_info)
 
     MemorySessionStorage.save = let_go_and_save  # type: ignore[assignment, method-assign]
@@ -259,4 +263,5 @@ def _expire_sessions(storage: MemorySessionStorage, most: int) -> None:
     while len(cache) > most:
         expired.append(cache.popitem()[1])
     for session in expired:
-        session.session.shutdown()
+        with contained("end of lost sessions"):
+            session.session.shutdown()

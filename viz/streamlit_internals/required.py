@@ -40,8 +40,9 @@ NAMES = {
     "streamlit.runtime.memory_session_storage:MemorySessionStorage": ("save", "_cache"),
     "streamlit.runtime.app_session:AppSession": (
         *("_create_new_session_message", "_user_info", "_client_state", "session_state"),
-        *("request_rerun", "has_fragment", "flush_browser_queue"),
+        *("request_rerun", "_fragment_storage", "flush_browser_queue"),
     ),
+    "streamlit.runtime.fragment:MemoryFragmentStorage": ("contains",),
     "streamlit.runtime.forward_msg_queue:ForwardMsgQueue": ("clear", "_queue"),
     "streamlit.runtime.state.session_state:SessionState": ("_old_state", "_new_widget_state"),
     "streamlit.runtime.state.session_state:WStates": (
@@ -73,6 +74,7 @@ CALLS = {
         ("manager", "session"),
         (),
     ),
+    "streamlit.runtime.fragment:MemoryFragmentStorage.contains": (("storage", "fragment"), ()),
     "streamlit.runtime.state.session_state:WStates.__getitem__": (("states", "widget"), ()),
     "streamlit.runtime.state.session_state:WStates.set_widget_metadata": (("states", "about"), ()),
     "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": (
@@ -140,7 +142,7 @@ def required_problem() -> str:
     installed = ", ".join(f"{package} {version(package)}" for package in ("streamlit", "uvicorn", "websockets"))
     return (
         f"A public server cannot protect its users without {', '.join(missing)}, not found in {installed}. "
-        "To install supported versions: pip install -r requirements.txt"
+        "requirements.txt has the versions that it is tested with: pip install -r requirements.txt"
     )
 
 

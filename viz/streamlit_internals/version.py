@@ -6,8 +6,8 @@ import sys
 from importlib.metadata import version
 from threading import current_thread, main_thread
 
-LOWEST, BELOW = (1, 65), (1, 68)
-"""The versions on which the smoke test passes (tests/smoke); with 1.64 Back and Forward ask for no run."""
+LOWEST, HIGHEST = (1, 65), (1, 67)
+"""The versions on which the smoke test passes; with 1.64 Back and Forward ask for no run."""
 
 
 def numbers_of(installed: str) -> tuple[int, ...]:
@@ -28,10 +28,10 @@ def version_problem(installed: str) -> str:
 
 def version_notice(installed: str) -> str:
     """Return a notice if the app was not tested with this version of Streamlit; "" if it was."""
-    if numbers_of(installed) < BELOW:
+    if numbers_of(installed) <= HIGHEST:
         return ""
-    below = ".".join(map(str, BELOW))
-    return f"Headlight is tested with Streamlit below {below}, and {installed} is installed."
+    highest = ".".join(map(str, HIGHEST))
+    return f"Headlight is tested with Streamlit up to {highest}, and {installed} is installed."
 
 
 def end_start(problem: str) -> None:

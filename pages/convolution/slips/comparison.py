@@ -148,7 +148,7 @@ def _checks(
         check("convolution.comparison.check_one", one_by_one_error(layer), size * largest(expected)),
         check("convolution.comparison.check_numbers", count_error, 0.0, n=by_torch),
         check("convolution.comparison.check_near", off, size),
-        check("convolution.comparison.check_fixed", weight_change(context.scene.trace, context.n, 0.0), 0.0),
+        check("convolution.comparison.check_fixed", weight_change(context.scene.trace, context.n, 0.0), 1e-6),
         check("convolution.comparison.check_far", abs(crossed(n, k) - layers_to_cross(n, k)), 0.0, n=n),
     ]
 

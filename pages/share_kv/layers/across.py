@@ -15,7 +15,7 @@ from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import sdpa_heads, sdpa_weights
-from viz.core.attention import AttentionTrace
+from viz.core.attention import AttentionTrace, options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
 from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
 from viz.frame.checks import Check, check, with_mask
@@ -62,20 +62,14 @@ class SharedStack:
     def options(self, layer: int, *, n: int | None = None) -> dict[str, Any]:
         """Return a layer's options in float64, for the first n tokens."""
         options = with_mask(self.layers[layer].options, self.masks[layer])
-        return {name: _cut(value, n) for name, value in options.items()}
+        options = options if n is None else options_of_first(options, n)
+        has_numbers = {name for name, x in options.items() if isinstance(x, Tensor) and x.is_floating_point()}
+        return {name: x.double() if name in has_numbers else x for name, x in options.items()}
 
     def attend(self, layer: int, sources: Sequence[int]) -> AttentionTrace:
         """Attend with a layer's queries to the keys and values of its source, for the first n tokens."""
         q, k, v = self.first.values()
         return attend_to_source(q, k, v, sources, layer, **self.options(layer, n=self.n))
-
-
-def _cut(value: Any, n: int | None) -> Any:
-    """Return an option for the first n tokens; a sink has one number a head and stays as it is."""
-    if not isinstance(value, Tensor):
-        return value
-    value = value.double() if value.is_floating_point() else value
-    return value[..., :n, :n] if value.ndim > 1 else value
 
 
 def draw(context: ShareKvContext) -> list[Check]:

@@ -13,6 +13,7 @@ from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import sdpa_heads
+from viz.core.attention import options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, WindowCost, cache_bytes
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.interleaved import full_layers
@@ -161,9 +162,9 @@ def _say_users(t: Translate) -> None:
 def _float64(context: ShareKvContext, n: int) -> tuple[list[Tensor], dict[str, Any]]:
     """Return the layer's queries, keys, values and options in float64, for the first n tokens, without its mask."""
     tensors = [x[:, :n].double() for x in (context.layer.q, context.layer.k, context.layer.v)]
-    options = {name: value for name, value in context.call.options.items() if name != "allowed"}
-    cut = {name: x[..., :n, :n].double() if isinstance(x, Tensor) else x for name, x in options.items()}
-    return tensors, cut
+    options = options_of_first(context.call.options, n)
+    options.pop("allowed", None)
+    return tensors, {name: x.double() if isinstance(x, Tensor) else x for name, x in options.items()}
 
 
 def _decode_checks(context: ShareKvContext, cache: WindowedCache) -> list[Check]:

@@ -6,10 +6,12 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.analysis.grouped_module import GroupedQueryAttention, load_grouped, through_module
-from viz.core.heads import HeadWeights, multi_head
+from viz.core.heads import HeadWeights, concat_heads, multi_head
 from viz.core.masks import causal
 from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
 from viz.core.spec import AttentionSpec
+from viz.core.variants.kv_sharing import attend_shared, repeat_kv
+from viz.core.variants.today.bounded_scores import soft_cap
 
 B, T, D, H = 3, 5, 14, 6
 
@@ -83,3 +85,12 @@ def test_tiled_heads_differ_with_several_groups(G, right):
     with torch.inference_mode():
         off = (build_module(Tiled, G)[1](x) - build_module(GroupedQueryAttention, G)[1](x)).abs().max()
     assert off == 0 if right else off > 0.1
+
+
+def test_tiled_module_caps_its_own_scores():
+    """A soft cap is of the scores of the pairs as they are read, also where heads read the wrong keys."""
+    weights, _ = build_module(Tiled, 2)
+    x = draw(T, D)
+    trace = multi_head(x, x, weights, score_mod=soft_cap(0.3))
+    wrong = attend_shared(trace.q, trace.k, trace.v, share=repeat_kv, score_mod=soft_cap(0.3))
+    assert_close(through_module(trace, Tiled, score_mod=soft_cap(0.3)), concat_heads(wrong.output) @ weights.w_o)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from tests import SAFETY_NET
 from viz.core.cost.attention import (
     attention_flops,
     kv_cache_bytes,
@@ -158,7 +159,7 @@ def test_command_prints_costs_or_error(options, expected):
         [sys.executable, "-m", "viz.core.cost", *options],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=SAFETY_NET,
         check=False,
     )
     assert expected in process.stdout + process.stderr

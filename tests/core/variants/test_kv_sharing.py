@@ -48,9 +48,9 @@ class TestAttendShared:
         reference = scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
         assert_close(kv_sharing.attend_shared(q, k, v).output, reference)
 
-    def test_own_keys_equal_mha_exactly(self):
+    def test_own_keys_equal_mha(self):
         q, k, v = qkv(H)
-        assert torch.equal(kv_sharing.attend_shared(q, k, v).output, attend(q, k, v).output)
+        assert_close(kv_sharing.attend_shared(q, k, v).output, attend(q, k, v).output)
 
     def test_one_set_is_mqa_written_separately(self):
         q, k, v = qkv(1)
@@ -66,7 +66,7 @@ class TestAttendShared:
         right, wrong = kv_sharing.attend_shared(q, k, v), kv_sharing.attend_shared(q, k, v, share=kv_sharing.repeat_kv)
         assert wrong.weights.shape == right.weights.shape
         off = float((wrong.output - right.output).abs().max())
-        assert off == 0 if G in (1, H) else off > 0.5  # 1 and H groups have one possible order
+        assert off < 1e-12 if G in (1, H) else off > 0.5  # 1 and H groups have one possible order
         assert_close(wrong.output, attend(q, k.repeat(H // G, 1, 1), v.repeat(H // G, 1, 1)).output)
 
 

@@ -1,6 +1,5 @@
 """A control has only the fragment around it drawn again, and no fragment holds a tensor."""
 
-import gc
 from types import FunctionType
 
 import pytest
@@ -8,7 +7,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from torch import Tensor
 
 from tests.browser.drive import listen, wait_run
-from tests.sections import SECTIONS
 from viz.frame.lazy import without_results
 
 
@@ -29,18 +27,8 @@ def tensors_of(value, visited):
     return [tensor for part in inner for tensor in tensors_of(part, visited)]
 
 
-@pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_fragments_of_section_hold_no_tensor(open_app, page, section):
-    """A session holds small values until its next run: the numbers come from the cache again."""
-    app = open_app(page, section=section, text="An okapi counts.")
-    fragments = app._fragment_storage._fragments
-    assert fragments
-    gc.collect()
-    assert [tuple(tensor.shape) for tensor in tensors_of(fragments, set())] == []
-
-
 def test_tensor_held_is_found():
-    """The search above can fail."""
+    """The search for what a section's fragments hold can fail; tests/frame/test_every_page.py has the sections."""
     import torch
 
     numbers = torch.zeros(3)
@@ -94,6 +82,7 @@ def cost(new_page, app_url):
     return page, runs
 
 
+@pytest.mark.fast
 def test_control_of_section_draws_section_alone(cost):
     """No title, no text box, no navigation is sent again; the link follows."""
     page, runs = cost

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import SAFETY_NET
 from viz.frame import queue_notice
 from viz.frame.connection import loading
 from viz.imports import importing
@@ -21,16 +22,16 @@ def somebody_imports() -> Iterator[None]:
     def work() -> None:
         with importing():
             start.set()
-            end.wait(60)
+            end.wait(SAFETY_NET)
 
     thread = threading.Thread(target=work)
     thread.start()
-    start.wait(60)
+    start.wait(SAFETY_NET)
     try:
         yield
     finally:
         end.set()
-        thread.join(60)
+        thread.join(SAFETY_NET)
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_module_is_awaited_until_imported(monkeypatch):
         ask.start()
         ask.join(0.2)
         assert not results
-    ask.join(60)
+    ask.join(SAFETY_NET)
     with somebody_imports():
         assert loading.module("colorsys") is results[0] is sys.modules["colorsys"]
 
@@ -83,7 +84,7 @@ def test_page_modules_are_imported_once(monkeypatch):
     monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or browser)
     for _ in range(2):
         loading.begin_to_import("pages.masks.page")
-    start[0].join(60)
+    start[0].join(SAFETY_NET)
     assert imported == ["viz.frame.not_imported_yet", "pages.masks.page"]
     assert warmed.is_set() and len(start) == 1
 
@@ -96,7 +97,7 @@ def test_thread_loads_into_its_app(monkeypatch):
     monkeypatch.setattr(loading, "_import", lambda *modules: results.append(queue_notice.stores()))
     with queue_notice.serve(queue_notice.make_stores()), queue_notice.use(stores):
         loading.begin_to_import("pages.masks.page")
-        start[0].join(60)
+        start[0].join(SAFETY_NET)
     assert results == [stores]
 
 
@@ -113,6 +114,6 @@ def test_missing_module_is_requested_and_awaited(cold):
     assert loading.is_asked(60)
     assert not arrival.wait(0.3)
     loading.mark_warm()
-    assert arrival.wait(60)
-    thread.join(60)
+    assert arrival.wait(SAFETY_NET)
+    thread.join(SAFETY_NET)
     visit()

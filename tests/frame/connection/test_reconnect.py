@@ -2,7 +2,8 @@
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.testing.v1 import AppTest
+
+from tests.running import start_app
 
 
 def one_box() -> None:
@@ -29,7 +30,7 @@ def widget_states(open_box: str | None) -> WidgetStates:
     """The widget states of a browser's first run, with the box's text; None: without a box."""
     if open_box is None:
         return WidgetStates()
-    box = AppTest.from_function(one_box).run().text_area[0].proto.id
+    box = start_app(one_box).run().text_area[0].proto.id
     return WidgetStates(widgets=[WidgetState(id=box, string_value=open_box)])
 
 
@@ -37,7 +38,7 @@ def widget_states(open_box: str | None) -> WidgetStates:
 @pytest.mark.parametrize("link", [None, "from the link"])
 def test_box_that_is_open_is_read(open_box, link):
     """It is not written, even where a link asks for a text, and what is read counts from then on."""
-    app = AppTest.from_function(one_box)
+    app = start_app(one_box)
     if link is not None:
         app.query_params["text"] = link
     app._run(widget_states(open_box))
@@ -53,7 +54,7 @@ def test_box_that_is_open_is_read(open_box, link):
 
 def test_box_after_first_run_is_written():
     """A value that the app sets or resets later is displayed."""
-    app = AppTest.from_function(one_box)
+    app = start_app(one_box)
     app.query_params["text"] = "from the link"
     app.run()
     app.session_state["asked"] = "example"

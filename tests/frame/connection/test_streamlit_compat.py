@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import SAFETY_NET
 from viz.frame.connection import streamlit_compat
 
 
@@ -24,7 +25,7 @@ def result_in_thread(call):
 
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(60)
+    thread.join(SAFETY_NET)
     return results[0]
 
 

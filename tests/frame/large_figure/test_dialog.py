@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.frame.large_figure.test_message import MESSAGE, TABLE, with_table
+from tests.running import start_app
 from viz import limits
 from viz.figures.large import figure_of
 from viz.frame.large_figure.message import read_message
@@ -22,9 +22,7 @@ def run_figure(message, lang="en"):
 
 
 def test_figure_opens_in_a_dialog():
-    app = AppTest.from_function(run_figure, args=(MESSAGE | {"caption": "**A** <b>"},)).run(
-        timeout=30
-    )  # imports plotly
+    app = start_app(run_figure, args=(MESSAGE | {"caption": "**A** <b>"},)).run()
     assert not app.exception
     (chart,) = app.get("plotly_chart")
     (trace,) = json.loads(chart.proto.spec)["data"]
@@ -40,7 +38,7 @@ TOO_MANY = MESSAGE | {"tables": [TABLE] * (limits.LARGE_TABLES + 1)}
 @pytest.mark.parametrize("message", [{"tables": [1]}, TOO_MANY], ids=["no message", "too many tables"])
 def test_refused_message_is_answered(message, lang):
     """A picture with too many tables or names comes from the menu like any other: the user is told."""
-    app = AppTest.from_function(run_figure, args=(message, lang)).run()
+    app = start_app(run_figure, args=(message, lang)).run()
     assert not app.exception and not app.get("plotly_chart")
     assert [warning.value for warning in app.warning] == [sentences(lang)["figure_menu.refused"]]
 

@@ -169,6 +169,7 @@ WRONG: list[Any] = [
     with_table(names=[["a", 1.5], ["b", 0.5]]), with_table(names=[["a", 3]]), with_table(names=[["a", 10**12]]),
     with_table(names=[[None, 2]]), with_table(names=[]), with_table(notes=[["", 1]]), with_table(notes=None),
     with_table(columns=["c"]), with_table(columns=["c", 4]), with_table(columns=[]), with_table(size=2),
+    with_table(size=4.0), with_table(size=8.0),
     with_table(size=8), with_table(size=True), with_table(values=[0, 1, 2, 3]), with_table(values="????"),
     with_table(values=packed([1, 2, 3])), with_table(values=packed([1, 2, 3, 4])[:-1]), with_table(values=""),
     with_table(kind="lines", columns=["x", "y", "z"], values=packed([0] * 6)),

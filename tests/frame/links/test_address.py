@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.links.shown import digests_of
+from tests.running import start_app
 from viz.frame.links.address import LONGEST, address, code_rows, is_local
 
 CHANCE = random.Random(18)
@@ -55,7 +55,7 @@ def run() -> None:
 
 def test_fifty_states_reopen_as_they_were(open_app):
     assert open_app, "with it, what the harness looks up for each run is looked up once"
-    app = AppTest.from_function(run).run()
+    app = start_app(run).run()
     for _ in range(50):
         expected = random_state()
         for name, value in expected.items():
@@ -63,7 +63,7 @@ def test_fifty_states_reopen_as_they_were(open_app):
         app.run()
         omitted = expected.pop("without")
         assert app.session_state["_found"] == expected
-        fresh = AppTest.from_function(run)
+        fresh = start_app(run)
         for name, value in parse_qsl(app.session_state["_address"].partition("?")[2], keep_blank_values=True):
             fresh.query_params[name] = value
         fresh.run()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pages import EVERY
+from tests import SAFETY_NET
 from tests.sections import SECTIONS
 from viz.components import bundle
 from viz.frame.connection.moved import NewPlace, moved_sections
@@ -56,7 +57,7 @@ def find(entries, tmp_path_factory):
     def search(queries, most=2):
         (folder / "asked.json").write_text(json.dumps({"queries": list(queries), "most": most}), "utf8")
         command = [str(NODE), "--input-type=module", "--eval", run]
-        process = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=SAFETY_NET, check=False)
         assert process.returncode == 0, process.stderr
         return [[codes[number] for number in numbers] for numbers in json.loads(process.stdout)]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.running import start_app
 from viz.frame.view import View
 from viz.modes.embed import MOST_HIDDEN
 
@@ -32,7 +33,7 @@ def view_options():
         link.end()
 
     def read(link: dict[str, str]) -> AppTest:
-        app = AppTest.from_function(run)
+        app = start_app(run)
         for name, value in link.items():
             app.query_params[name] = value
         return app.run()

@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 from uvicorn.server import Server
 
+from tests import SAFETY_NET
 from tests.coroutines import finish
 from viz import limits
 from viz.host import connections
@@ -87,7 +88,7 @@ class Line:
     async def answer(self):
         """The next short message, or the closing code; None if neither came."""
         try:
-            head = await asyncio.wait_for(self.reader.readexactly(2), 20)
+            head = await asyncio.wait_for(self.reader.readexactly(2), SAFETY_NET)
             body = await self.reader.readexactly(head[1])
         except (ConnectionError, asyncio.IncompleteReadError):
             return None
@@ -97,7 +98,7 @@ class Line:
         """Return the data that the server sends before it closes the connection."""
         data = b""
         with suppress(ConnectionError):
-            data = await asyncio.wait_for(self.reader.read(), 20)
+            data = await asyncio.wait_for(self.reader.read(), SAFETY_NET)
         return data
 
 

@@ -61,7 +61,7 @@ def test_wrapped_names_are_read(copy_of, checkpoint, family, prefix):
     """Of any family, and also where the model's own names begin with the same word."""
     folder = copy_of(family)
     rename(folder, PREFIXES[prefix])
-    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint(family)))
 
 
 @pytest.mark.parametrize("family", ["llama", "gpt2", "bert"])
@@ -71,7 +71,7 @@ def test_head_of_own_is_left_out(copy_of, checkpoint, family, prefix):
     folder = copy_of(family)
     weights = {f"{prefix}{name}": value for name, value in load_file(folder / WEIGHTS).items()}
     save_file(weights | {"classifier.weight": torch.zeros(2, 3)}, folder / WEIGHTS, {"format": "pt"})
-    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint(family)))
 
 
 @pytest.mark.parametrize("family", ["llama", "bert"])
@@ -81,7 +81,7 @@ def test_keys_of_last_use_change_nothing(copy_of, checkpoint, family, key):
     folder = copy_of(family)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | key))
-    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint(family)))
 
 
 def test_relative_positions_of_bert_are_refused(copy_of):
@@ -134,7 +134,7 @@ def test_pytorch_model_bin_is_read(copy_of, checkpoint, content):
     else:
         nested = {"state_dict": weights, "epoch": 3}
         torch.save(nested if content == "state_dict" else weights, folder / "pytorch_model.bin")
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
     with pytest.raises(ModelError) as exc_info:
         open_folder(folder, sha256="0" * 64)
     assert exc_info.value.code in ("pickle", "missing"), "of a published file nothing else is read"
@@ -151,7 +151,7 @@ def save_parts(folder: Path) -> None:
 
 def test_parts_without_index_are_read(copy_of, checkpoint):
     save_parts(folder := copy_of("llama"))
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
 
 
 @pytest.mark.parametrize("is_listed", [True, False])
@@ -195,7 +195,7 @@ def test_pointer_beside_weights_is_ignored(copy_of, checkpoint):
     folder = copy_of("llama")
     for name in ("pytorch_model.bin", "tokenizer.model", "tf_model.h5"):
         (folder / name).write_text(POINTER)
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
 
 
 def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[str, torch.Tensor]:
@@ -436,7 +436,7 @@ def test_word_on_implementation_is_ignored(copy_of, checkpoint, key):
     folder = copy_of("llama")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {key: "kernels-community/flash-attn"}))
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
 
 
 def test_dora_inside_needs_settings(copy_of, tmp_path):
@@ -461,7 +461,7 @@ def test_byte_order_marks_are_read(copy_of, checkpoint, family, encoding):
     folder = copy_of(family)
     for name in FILES_BY_ENCODING[encoding]:
         (folder / name).write_text((folder / name).read_text("utf-8"), encoding)
-    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint(family)))
 
 
 @pytest.mark.parametrize("index", [{"metadata": {}}, {}])
@@ -471,7 +471,7 @@ def test_byte_order_mark_in_index(copy_of, checkpoint, index):
     names = dict.fromkeys(load_file(folder / WEIGHTS), "model-00001-of-00001.safetensors")
     (folder / WEIGHTS).rename(folder / "model-00001-of-00001.safetensors")
     (folder / f"{WEIGHTS}.index.json").write_text(json.dumps(index | {"weight_map": names}), "utf-8-sig")
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
 
 
 def test_shadow_files_are_left_out(copy_of, checkpoint):
@@ -480,7 +480,7 @@ def test_shadow_files_are_left_out(copy_of, checkpoint):
     (folder / WEIGHTS).rename(folder / "weights.safetensors")
     (folder / "._weights.safetensors").write_bytes(b"\0\5\x16\7")
     (folder / "old.safetensors").symlink_to(folder / "nowhere")
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
     (folder / "weights.safetensors").unlink()
     assert refusal(folder).code == "missing"
 
@@ -489,7 +489,7 @@ def test_empty_quantisation_is_none(copy_of, checkpoint):
     folder = copy_of("llama")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"quantization_config": {}}))
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
 
 
 def test_byte_order_mark_in_adapter(copy_of, tmp_path):
@@ -510,7 +510,7 @@ def test_missing_family_is_found_or_named(copy_of, checkpoint, missing):
     if missing == "absent":
         del config["model_type"]
     (folder / "config.json").write_text(json.dumps(config))
-    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    assert_close(final(folder), final(checkpoint("llama")))
     for architectures in (["MineForCausalLM"], [], None, "LlamaForCausalLM", ["load_state_dict"]):
         (folder / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
         error = refusal(folder)
@@ -608,7 +608,7 @@ def test_pooling_part_is_no_model(copy_of, checkpoint):
     pooling = transformer.parent / "1_Pooling"
     pooling.mkdir()
     (pooling / "config.json").write_text(json.dumps({"word_embedding_dimension": 35, "pooling_mode_mean_tokens": True}))
-    assert_close(final(transformer.parent), final(checkpoint("bert")), atol=0, rtol=0)
+    assert_close(final(transformer.parent), final(checkpoint("bert")))
 
 
 def test_folders_of_one_name_have_two(tmp_path):

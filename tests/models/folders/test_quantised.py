@@ -92,12 +92,10 @@ def check_same(folder: Path, plain: Path) -> None:
         assert torch.equal(ours.model.state_dict()[name], weight), name
     assert {weight.dtype for weight in ours.model.parameters()} == {torch.float32}
     our_capture, expected = capture(ours, TEXT), capture(theirs, TEXT)
-    assert_close(our_capture.final, expected.final, atol=0, rtol=0)
+    assert_close(our_capture.final, expected.final)
     for stack in expected.stacks:
         for i in range(len(expected.stacks[stack])):
-            assert_close(
-                our_capture.layer(i, stack=stack).weights, expected.layer(i, stack=stack).weights, atol=0, rtol=0
-            )
+            assert_close(our_capture.layer(i, stack=stack).weights, expected.layer(i, stack=stack).weights)
 
 
 @pytest.mark.parametrize("kind", ["blocks", "tensor", "rows"])
@@ -252,9 +250,9 @@ def test_mxfp4_experts_equal_dequantised_ones(gpt_oss, monkeypatch):
     ids = torch.arange(11)[None] * 29
     with torch.inference_mode():
         ours, expected = (m(ids, output_attentions=True) for m in (model, reference))
-    assert_close(ours.logits, expected.logits, atol=0, rtol=0)
+    assert_close(ours.logits, expected.logits)
     for got, weights in zip(ours.attentions, expected.attentions, strict=True):
-        assert_close(got, weights, atol=0, rtol=0)
+        assert_close(got, weights)
 
 
 @pytest.mark.parametrize("settings", [FP8, None])

@@ -149,9 +149,9 @@ def test_package_program_has_close_vector(e5, tmp_path):
         pytest.skip("no C compiler on this machine")
     file, program = packaged_file("multilingual-e5-small"), tmp_path / "e5"
     source = file.with_name("e5.c")
-    subprocess.run([compiler, "-O1", "-w", "-DE5_MAIN", source, "-o", program, "-lm"], check=True, timeout=120)
+    subprocess.run([compiler, "-O1", "-w", "-DE5_MAIN", source, "-o", program, "-lm"], check=True)
     for text in ("猫坐在垫子上", TIRED):
-        out = subprocess.run([program, file, "query", text], check=True, timeout=60, capture_output=True, text=True)
+        out = subprocess.run([program, file, "query", text], check=True, capture_output=True, text=True)
         theirs = torch.tensor([float(number) for number in out.stdout.partition("[")[2].split()[:8]])
         ours = meaning(e5, f"query: {text}")[:8]
         assert_close(ours, theirs, atol=0.006, rtol=0)

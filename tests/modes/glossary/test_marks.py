@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.running import sentences_of
+from tests.running import sentences_of, start_app
 from viz.modes.glossary import marks
 from viz.text.glossary import found_in, terms
 
@@ -26,7 +26,7 @@ def app_with(*sentences: str, lang: str = "en") -> AppTest:
         for sentence in sentences:
             modes.say(sentence)
 
-    app = AppTest.from_function(script, args=(sentences, lang)).run()
+    app = start_app(script, args=(sentences, lang)).run()
     assert not app.exception
     return app
 

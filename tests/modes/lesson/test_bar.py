@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, wait_run
@@ -16,6 +17,7 @@ def bar(page: Page) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.fast
 def test_answers_show_reason_or_picture(visit):
     """A wrong answer gets its reason; the right one shows the picture on the first screen."""
     page = visit("heads", lesson="ten_minutes", viewport=(1280, 720))

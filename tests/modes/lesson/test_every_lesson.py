@@ -1,4 +1,4 @@
-"""Every lesson in Chromium from the list of lessons to its last step: by the keyboard alone, and by taps on a phone.
+"""Lessons in Chromium from the list of lessons to its last step: by the keyboard alone, and by taps on a phone.
 
 Each question is answered as somebody would who knows: in the bar, or in the picture itself.
 """
@@ -8,40 +8,29 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, wait_run
 from tests.browser.test_accessibility import EMPTY
 from tests.modes.lesson.hands import Finger, Keyboard
 from viz.lessons.lesson import Lesson, Step
-from viz.lessons.lesson_file import lessons
+from viz.lessons.lesson_file import lesson_named, lessons
 
 STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
-BLOCK = tuple(f"{part}{step}" for part in ("attention", "feed_forward") for step in ("", "_add", "_norm"))
 BEFORE = [(0, 0), *((row, column) for row in range(1, 5) for column in (row - 1, row))]
 ANSWER: dict[str, list[Any]] = {
-    "attention_from_nothing": [
-        *({"en": 8, "zh": 3}, 2, "3", "0.45", "1.6", "2"),
-        *((0, 2), "less"),
-    ],
     "ten_minutes": [
         *({"en": 2, "zh": 3}, {"en": "0.32", "zh": "0.33"}, "less", "first"),
         *({"en": (1, 8), "zh": (2, 6)}, "first", "less"),
     ],
-    "one_head": ["3", "5", "2.5", "0.77", "1.33", "0.73"],
+    "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
     "many_heads": ["32", "all", "64", "sum", STEPS, "same"],
     "masks_and_order": [(0, 1), "15", "1", "more", BEFORE, "words"],
-    "training_and_writing": ["4", "1", "same", "5"],
-    "cache": ["5", "keys_values", "16", "15"],
-    "feed_forward": [BLOCK, "none", "2/3", "feed_forward"],
-    "probability": ["all", "first", "less", "64"],
-    "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
-    "first_word": ["0.88", "1", "less", "0.5", "0.55", "2.87", "first"],
-    "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
-    "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
 }
 """Right answers on the lessons' first sentences: in the bar an option's code, a number as it is typed, or
 the order; in the picture a head, a cell or cells to be open; of a sentence the step has an example itself."""
+BY_HAND = tuple(ANSWER)
 
 
 def bar(page: Page) -> dict[str, Any]:
@@ -121,21 +110,28 @@ def without_figures(page: Page) -> None:
     page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
 
 
-def test_lessons_work_by_keyboard_alone(visit):
-    page = visit("lessons", viewport=(1280, 720))
+def test_lessons_by_hand_have_every_kind():
+    """Of question; tests/modes/lesson/test_asked.py answers those of all other lessons without a browser."""
+    kinds = {step.ask.kind for name in BY_HAND for step in lesson_named(name).steps}
+    assert kinds == {step.ask.kind for lesson in lessons() for step in lesson.steps}
+
+
+@pytest.mark.fast("ten_minutes")
+@pytest.mark.parametrize("name", BY_HAND)
+def test_lesson_works_by_keyboard_alone(visit, name):
+    page, lesson = visit("lessons", viewport=(1280, 720)), lesson_named(name)
     without_figures(page)
-    for lesson in lessons():
-        do_lesson(page, Keyboard(page), lesson, "en")
-        expect(page.locator("ol.lessons")).to_contain_text(f"{len(lesson.steps)} of {len(lesson.steps)}")
+    do_lesson(page, Keyboard(page), lesson, "en")
+    expect(page.locator("ol.lessons")).to_contain_text(f"{len(lesson.steps)} of {len(lesson.steps)}")
     page.go_back()
     wait_run(page)
     assert (bar(page)["number"], bar(page)["done"]) == (len(lesson.steps), "right"), "Back leads to the last step, done"
 
 
-def test_lessons_work_by_taps_on_phone(new_page, app_url):
+@pytest.mark.parametrize("name", BY_HAND)
+def test_lesson_works_by_taps_on_phone(new_page, app_url, name):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     without_figures(page)
     page.goto(f"{app_url}/lessons?lang=zh")
     wait_run(page)
-    for lesson in lessons():
-        do_lesson(page, Finger(page), lesson, "zh")
+    do_lesson(page, Finger(page), lesson_named(name), "zh")

@@ -67,6 +67,7 @@ def check_uncovered(page: Page) -> None:
     assert not any(covers["open"] for covers in page.evaluate(COVERS))
 
 
+@pytest.mark.fast
 def test_asked_cell_is_locked_and_spoken(visit):
     """Query and key are locked on the cell; pointing there and the keyboard say that it is covered, then the number."""
     page = open_step(visit, "ten_minutes", 3, viewport=(1280, 720))

@@ -1,20 +1,21 @@
 """The next step's pass is computed before the step is opened; its errors are not shown."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from viz.background import contained
 from viz.frame import compute
 from viz.modes.present import prefetch as module
 
 TEXT = "one that is presented here alone"
 
 
-class Inline:
-    """A thread that does its work at once."""
-
-    def __init__(self, *, target: Any, args: tuple[Any, ...], **_: Any) -> None:
-        self.start = lambda: target(*args)
+def inline(name: str, work: Callable[[], object]) -> None:
+    """Do the work of a thread at once."""
+    with contained(name):
+        work()
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_next_lesson_step_is_prefetched(open_app, monkeypatch):
 
 def test_prefetched_text_is_read_once(open_app, monkeypatch, passes):
     """The page of the step finds the pass in the cache."""
-    monkeypatch.setattr(module, "Thread", Inline)
+    monkeypatch.setattr(module, "start_thread", inline)
     module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
     assert passes == [TEXT]
     open_app("heads", text=TEXT)
@@ -57,19 +58,18 @@ def test_failed_prefetch_is_logged_without_text(monkeypatch, caplog):
     """The error appears when the step is opened."""
 
     def fail(source: Any) -> None:
-        raise ValueError(source.text)
+        raise KeyError(source.text)
 
-    monkeypatch.setattr(module, "Thread", Inline)
+    monkeypatch.setattr(module, "start_thread", inline)
     monkeypatch.setattr(compute, "read", fail)
-    with caplog.at_level("INFO", logger=module.__name__):
-        module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
-    assert "not prefetched" in caplog.text and TEXT not in caplog.text
+    module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
+    assert "prefetch failed: KeyError in " in caplog.text and TEXT not in caplog.text
     assert not module._lock.locked(), "the next one may begin"
 
 
 def test_second_prefetch_is_dropped(monkeypatch, passes):
     """A presenter who goes on quickly fills no queue."""
-    monkeypatch.setattr(module, "Thread", Inline)
+    monkeypatch.setattr(module, "start_thread", inline)
     with module._lock:
         module.prefetch({"text": TEXT + " again", "model": compute.DEFAULT_MODEL})
     assert passes == []

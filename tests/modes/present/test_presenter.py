@@ -74,10 +74,7 @@ def test_a_lesson_is_presented_by_keys(visit):
     expect(cover).to_have_count(0)
     assert (presenter_state(page)["at"], presenter_state(page)["asks"]) == (1, False)
     expect(page.locator(".lesson legend")).to_be_visible()
-    expect(page.locator(".lesson label >> visible=true")).to_have_count(
-        0
-    )  # nothing was chosen: that is the picture's room
-    assert page.evaluate(SMALLEST)[0][0] >= ROOM, page.evaluate(SMALLEST)
+    expect(page.locator(".lesson .is-right")).to_be_visible()
     assert press(page, "ArrowRight")["at"] == 2
     expect(notes.locator(".notes .note")).to_have_text(presenter_state(page)["note"])
     notes.keyboard.press("ArrowLeft")
@@ -88,6 +85,8 @@ def test_a_lesson_is_presented_by_keys(visit):
     press(page, ".")
     expect(dark).not_to_be_visible()
     box = page.locator(".st-key-text textarea")
+    expect(box).not_to_be_visible()  # the picture says the words
+    press(page, "c")
     box.focus()
     for key in ("End", ".", "f", " ", "ArrowRight", "PageDown", "n"):
         page.keyboard.press(key)
@@ -97,12 +96,30 @@ def test_a_lesson_is_presented_by_keys(visit):
     notes.close()
 
 
+def test_letter_answers_a_presented_question(visit):
+    """Controls of a desk are off the wall: a letter answers, ? gives a hint, and Shift+B blanks the screen."""
+    page = visit("heads", present=1, lesson="ten_minutes", viewport=(1280, 720))
+    options, answers = page.locator(".lesson label.option"), page.locator(".lesson .said")
+    expect(options.first).to_be_visible()
+    for part in (".row", ".said p"):
+        expect(page.locator(f".lesson {part}")).not_to_be_visible()
+    press(page, "?")
+    expect(answers).to_contain_text(T("lesson.bar_hint_says"))
+    press(page, "b")
+    expect(page.locator(".dark")).not_to_be_visible()
+    expect(options.nth(1).locator("input")).to_be_checked()
+    expect(answers.locator(".right, .wrong")).to_have_count(1)
+    press(page, "Shift+B")
+    expect(page.locator(".dark")).to_be_visible()
+
+
 def assert_room(page: Page, share: float = 1) -> None:
     """The smallest letters are as large as a picture's are meant to be, or have this share of it."""
     letters = page.evaluate(SMALLEST)
     assert round(letters[0][0], 2) >= round(ROOM * share, 2), letters
 
 
+@pytest.mark.fast
 def test_presentation_crosses_pages(visit):
     """Pages are presented one section after the other."""
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))

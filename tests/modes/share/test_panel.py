@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, wait_run
@@ -21,6 +22,7 @@ def test_hidden_parts_count(open_app):
     assert not [html for html in open_app("masks").get("html") if html.proto.body.startswith(HIDES)]
 
 
+@pytest.mark.fast
 def test_a_view_is_passed_on(visit, new_page, server):
     page = visit("step-by-step", section="three_words", hand_causal=1, viewport=PHONE)
     assert page.locator(".share").count() == 0

@@ -1,5 +1,6 @@
 """`viz.show` tells forms of attentions apart by names, nesting and shapes, and numbers layers as their model does."""
 
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -106,8 +107,30 @@ def test_generate_with_assistant_is_refused(writer):
     inputs = tokenizer("The animal", return_tensors="pt")
     options = {"max_new_tokens": 8, "min_new_tokens": 8, "do_sample": False, "output_attentions": True}
     out = model.generate(**inputs, **options, return_dict_in_generate=True, assistant_model=model)
-    with pytest.raises(ValueError, match="gives it no weight in any head: this is not that token's row"):
+    with pytest.raises(ValueError, match="gives it no weight in any head of layer 0"):
         viz.show(out, tokenizer.convert_ids_to_tokens(out.sequences[0]))
+
+
+def test_generate_prompt_lookup_window_refused(writer):
+    """Of a guessed token a window's keys go on behind it, so they do not end at it as those of other steps."""
+    torch.manual_seed(0)
+    sizes = {
+        "vocab_size": checkpoints.VOCABULARY, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "eos_token_id": None, "sliding_window": 6,
+        "layer_types": ["full_attention", "sliding_attention"],
+    }  # fmt: skip
+    model = transformers.Gemma3ForCausalLM(transformers.Gemma3TextConfig(**sizes)).eval()
+    model.set_attn_implementation("eager")
+    ids = torch.tensor([[5, 7, 9, 11, 13, 15] * 3])
+    options = {"max_new_tokens": 9, "do_sample": False, "output_attentions": True, "return_dict_in_generate": True}
+    labels = list(map(str, range(27)))
+    out = model.generate(ids, attention_mask=torch.ones_like(ids), **options)
+    with torch.inference_mode():
+        expected = model(out.sequences[:, :-1], output_attentions=True).attentions[1][0, 0]
+    assert_close(torch.tensor(viz.show(out, labels, layer=1).weights), expected, atol=1e-6, rtol=0)
+    out = model.generate(ids, attention_mask=torch.ones_like(ids), **options, prompt_lookup_num_tokens=3)
+    with pytest.raises(ValueError, match=r"no weight in any head of layer 1.*prompt lookup.*sequences\[0\]"):
+        viz.show(out, labels)
 
 
 @pytest.mark.parametrize("form", ["attentions", "outputs"])
@@ -115,9 +138,10 @@ def test_steps_run_by_hand_are_stitched(writer, form):
     """Outputs of each step with a cache, as ``generate()`` keeps them; without the first, rows are missing."""
     model, _ = writer
     ids, options = torch.arange(5, 10)[None], {"output_attentions": True, "use_cache": True}
+    name = "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
     with torch.inference_mode():
         first = model(ids[:, :3], **options)
-        second = model(ids[:, 3:], **options, past_key_values=first.past_key_values)
+        second = model(ids[:, 3:], **options, **{name: first[name]})
         expected = model(ids, output_attentions=True).attentions[1][0, 2]
     steps = [first, second] if form == "outputs" else [first.attentions, second.attentions]
     assert_close(torch.tensor(viz.show(steps, WORDS, layer=1, head=2).weights), expected, atol=1e-6, rtol=0)
@@ -158,6 +182,22 @@ def test_layers_keep_their_numbers(form):
     with pytest.raises(TraitError, match="layer=2 has no maps here: the layers that have some are 1, 3"):
         grid.layer = 2
     assert '"numbers": [1, 3]' in bytes(grid.data)[:2_000].decode("utf8", "ignore")
+
+
+@pytest.mark.parametrize("form", ["Flax", "Keras", "TransformerLens"])
+def test_show_names_of_libraries_number(form):
+    """Names on the way to an array have the layer's number, the first of Keras none; a cache holds more than maps."""
+    first, second = layer(), layer(seed=1)
+    names = {
+        "Flax": {"intermediates": {f"layer_{i}": {"attention": {"weights": (part,)}} for i, part in
+                                   enumerate((first, second))}},
+        "Keras": {"multi_head_attention": first, "multi_head_attention_1": second},
+        "TransformerLens": {"hook_embed": torch.zeros(1, 5, 8), "blocks.0.attn.hook_pattern": first,
+                            "blocks.0.attn.hook_q": torch.zeros(1, 5, 3, 2), "blocks.1.attn.hook_pattern": second},
+    }  # fmt: skip
+    assert_close(torch.tensor(viz.show(names[form], WORDS, layer=1).weights), second[0, 0])
+    with pytest.raises(ValueError, match="with the layer's number in its name"):
+        viz.show({"first": first, "second": second}, WORDS)
 
 
 def test_no_layer_with_maps_is_refused():

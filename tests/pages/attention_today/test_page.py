@@ -196,3 +196,18 @@ def test_nobody_off_speaks_of_no_sink(open_app, nobody, n_series):
     (maps,), (bars,) = ([header for header in headers if name in header] for name in ("maps", "series"))
     assert ("with the sink" in maps["maps"][1]["title"]) == (nobody != "off")
     assert len(bars["series"]) == n_series
+
+
+@pytest.mark.parametrize(
+    ("link", "H", "G", "d"),
+    [
+        ({"source": "model", "model": "twin-g8"}, 8, 8, 16),
+        ({"source": "model", "model": "twin-g1"}, 8, 1, 16),
+        ({"source": "words", "n_heads": 4, "n_kv_heads": 2, "d_model": 24}, 4, 2, 6),
+    ],
+)
+def test_state_counts_shared_cache(open_app, link, H, G, d):
+    """A state is smaller than the keys and values that a token adds to the cache, however heads share them."""
+    app = open_app("attention_today", section="state", text="Seven herons waited by the lock", **link)
+    values = {"d_k": d, "d_v": d, "H": H, "G": G, "numbers": f"{H * d * d:,}", "n": str(H * d * d // (G * 2 * d) + 1)}
+    assert T("attention_today.state.size", **values) in [element.value for element in app.caption]

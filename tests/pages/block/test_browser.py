@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, open_chip, wait_run
@@ -12,6 +13,7 @@ T = translator("en")
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
+@pytest.mark.fast
 def test_boxes_open_and_switches_apply(visit):
     """Boxes open by mouse and keyboard; a switch changes the diagram and the link."""
     page = visit("block", source="words", block="both", text="dogs bark", target="<b>Hunde</b> bellen laut")

@@ -44,6 +44,7 @@ def link(page: Page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
+@pytest.mark.fast
 def test_the_windows_are_torchs(visit):
     mix = 0.6
     alphas, deltas = [7.0, 0.0, 0.13], [-2.0, 3.5, 0.7]

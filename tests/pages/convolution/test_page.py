@@ -28,7 +28,7 @@ FLAT = {superscript: digit for digit, superscript in SUPERSCRIPTS.items()}
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {
     "windows": 5, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2, "sharpness": 2,
-    "training": 1, "reach": 1, "comparison": 7, "likeness": 4, "vision": 3, "vision_training": 3,
+    "training": 1, "reach": 1, "comparison": 10, "likeness": 4, "vision": 3, "vision_training": 3,
 }  # fmt: skip
 
 

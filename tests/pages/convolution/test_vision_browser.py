@@ -33,6 +33,7 @@ def stroke(page: Page, canvas, *, down: bool = True) -> None:
     page.mouse.up()
 
 
+@pytest.mark.fast
 def test_mouse_stroke_enters_link_and_model(visit):
     page = visit("convolution", section="vision", digit="draw", viewport=(1280, 1400))
     canvas = pad(page)

@@ -44,6 +44,7 @@ def test_path_lengths_equal_core(visit, k):
         assert panels(page) == {name: (count, count) for name, count in steps.items()}
 
 
+@pytest.mark.fast
 def test_the_pointer_chooses_words(visit):
     page = visit("cost", section="paths", source="words", text=WORDS)
     canvas = page.locator(".paths .panel[data-name=recurrence] canvas")

@@ -62,6 +62,18 @@ def test_measurement_runs_to_end(gates):
     assert [(p.n, p.name) for p in measurement.points] == [(n, name) for n in PLAN.lengths for name in CANDIDATES]
 
 
+def test_measurement_without_thread_fails(gates, monkeypatch):
+    """The system may have none left; the place is free for the next one."""
+    measurement = Measurement(PLAN, *gates)
+    monkeypatch.setattr("pages.cost.measurement.start_thread", lambda *_: None)
+    for _ in range(3):
+        measurement.start()
+        assert measurement.state == "failed"
+    monkeypatch.undo()
+    measurement.start()
+    assert wait_for_end(measurement) == "done"
+
+
 def test_the_limit_is_told(gates):
     measurement = Measurement(Plan(d=14, h=2, k=3, lengths=(3, 5), seconds=1e-9), *gates)
     measurement.start()

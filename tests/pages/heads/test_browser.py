@@ -36,6 +36,7 @@ def test_first_paint_and_figure_labels(visit):
         expect(figure).to_have_attribute("aria-label", re.compile(r"\w+ \w+"))
 
 
+@pytest.mark.fast
 def test_another_head_another_row(visit):
     page = visit(layer=0, head=2, query=5, heads_view="row")
     weights = compute.read(REAL).layer(0).weights[2, 5]
@@ -185,6 +186,7 @@ def save_large(page, kind):
     return Path(download.value.path()).read_bytes()
 
 
+@pytest.mark.fast
 def test_large_map_saves_as_png(visit):
     assert save_large(visit(text="a <b> & #000001"), "png").startswith(b"\x89PNG")
 

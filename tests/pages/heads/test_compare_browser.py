@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -35,6 +36,7 @@ def near(values, expected):
     torch.testing.assert_close(torch.tensor(values).view(expected.shape), expected, atol=2e-5, rtol=0)
 
 
+@pytest.mark.fast
 def test_comparison_pointer_keys_and_heads(visit):
     page = visit()
     page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()

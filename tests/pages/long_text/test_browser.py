@@ -1,5 +1,6 @@
 """The map of a long text in a real browser: the core's numbers, a click for a window, another for a row."""
 
+import pytest
 import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
@@ -32,6 +33,7 @@ def zoomed(page: Page) -> list[int]:
     return read_back(page, "zoom").tolist()
 
 
+@pytest.mark.fast
 def test_clicks_open_window_and_row(visit):
     """A click opens a window, another a row; all numbers equal the core's."""
     text, most = of_the_core()

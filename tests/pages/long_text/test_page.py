@@ -106,7 +106,7 @@ def test_most_tokens_on_public_server(monkeypatch):
 
 
 def test_longer_model_offered_within_limit(open_app, monkeypatch):
-    monkeypatch.setattr(context, "_is_here", lambda _: True)
+    monkeypatch.setattr(context, "models_here", lambda: {SMALL_DECODER})
     offered = open_app("long_text").button(key="long_take")
     assert offered.label == T("long_text.take", model=SMALL_DECODER)
     monkeypatch.setattr(limits, "LONG_TOKENS", 512)  # as on a public server: that model would read no more there

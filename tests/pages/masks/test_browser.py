@@ -84,6 +84,7 @@ def test_late_answer_keeps_current_stroke(visit, server):
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
+@pytest.mark.fast
 def test_stroke_round_trips_through_link(visit):
     page = visit("masks", mask="causal")
     of, mask = scores(), causal(16, 16)

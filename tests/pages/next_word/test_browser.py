@@ -1,5 +1,6 @@
 """The table of words in a real browser: the model's predictions, and clicks that choose another word."""
 
+import pytest
 import torch
 from playwright.sync_api import expect
 from torch.testing import assert_close
@@ -15,6 +16,7 @@ TEXT = presets_for(TWIN)["bird"].text
 SOURCE = specs.Source(kind="model", text=TEXT, model=TWIN)
 
 
+@pytest.mark.fast
 def test_word_table_click_moves_position(visit):
     page = visit("next-word", model=TWIN, text=TEXT)
     rows = page.locator(".word_grid tbody tr")

@@ -3,6 +3,7 @@
 import math
 import re
 
+import pytest
 import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
@@ -52,6 +53,7 @@ def is_torchs(page: Page, width: int, n: int, base: float) -> None:
     assert_close(torch.tensor(client["common"]), kernel(n, width, base=base), atol=2e-7, rtol=0)
 
 
+@pytest.mark.fast
 def test_client_numbers_and_release(visit):
     page = visit("positions", section="sinusoids", pe_width=14, pe_n=37, base=700, source="words")
     is_torchs(page, 14, 37, 700.0)

@@ -3,11 +3,14 @@
 import inspect
 
 import pytest
+import torch
+from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
 
 from tests import checkpoints
 from tests.running import line_charts, sentences_of
 from viz.core.positions import sinusoidal
 from viz.core.variants.encodings import learned
+from viz.core.variants.today.angles import temperatures
 from viz.frame import available_models, compute, specs
 from viz.text import LANGUAGES, translator
 
@@ -147,3 +150,16 @@ def test_fixed_table_is_not_learned(open_app, monkeypatch, tmp_path, lang, famil
         not is_fixed,
         is_fixed,
     ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_factor_starts_where_sentences_say(lang):
+    """Llama 4 leaves the first F - 1 tokens as they are, Ministral 3 the first F, as transformers counts them."""
+    t, floor, places = translator(lang), 16, torch.arange(40)
+    assert int((temperatures(places, floor=floor) == 1).sum()) == floor - 1
+    assert int((get_llama_4_attn_scale(places[None], 0.1, floor) == 1).sum()) == floor
+    assert {"en": "its τ is 1 for the first F tokens", "zh": "前 F 个词元的 τ 是 1"}[lang] in t(
+        "positions.no_positions.users"
+    )
+    llama = {"en": "in Llama 4 τ is 1 for the first F − 1 tokens", "zh": "在 Llama 4 里前 F − 1 个词元的 τ 是 1"}[lang]
+    assert llama in t("positions.no_positions.why")

@@ -18,6 +18,7 @@ TABS = [section.name for section in PAGE.sections if not section.in_menu]
 REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
 
 
+@pytest.mark.fast
 def test_brackets_hold_the_heads_that_share(visit):
     page = visit("share-kv", n_kv_heads=4)
     groups = page.locator(".sharing .group")

@@ -38,6 +38,16 @@ def test_layers_checks_hold(open_app, view, link):
     assert checked(app, view) == (4, 4)
 
 
+@pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa", "mimo_v2_flash"])
+@pytest.mark.parametrize("section", ["across_layers", "all"])
+def test_sinks_leave_page_whole(open_app, small_model, family, section):
+    """A layer with learned sinks, of which each head has one number: no section dies of it."""
+    link = {"source": "model", "model": small_model(family), "layer": 1, "text": "Seven herons waited"}
+    app = open_app("share_kv", section=section, view="windows", **link)
+    assert not app.exception
+    assert section == "all" or (checked(app, "windows") == (4, 4) and not app.error)
+
+
 @pytest.mark.parametrize(("size", "sources"), [(1, range(6)), (2, [0, 0, 2, 2, 4, 4]), (4, [0, 0, 0, 0, 4, 4])])
 def test_across_layers_map_by_hand(open_app, size, sources):
     app = open_app("share_kv", section="across_layers", group_size=size)

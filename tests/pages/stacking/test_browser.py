@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, open_chip, wait_run
@@ -15,6 +16,7 @@ def layers(n):
     return T("stacking.n_layers", n=n)
 
 
+@pytest.mark.fast
 def test_a_token_is_followed_down(visit):
     page = visit("stacking", source="words", text="dog bites man today", depth=3)
     strip = page.locator(".maps")

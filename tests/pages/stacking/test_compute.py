@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import torch
+from torch.testing import assert_close
 
 from pages.stacking.compute import field, gradients, ordinary, sharing, similarity
 from viz.frame.compute.block_plan import BlockPlan
@@ -34,13 +35,13 @@ def test_gradients_zero_outside_field():
     result = field(WORDS, PLAN, mask, 1)
     assert [row.nonzero().flatten().tolist() for row in result.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
     assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, result.open)
-    assert result.leak == 0
+    assert result.leak <= result.rounding < 1e-3
 
 
 def test_sharing_extremes():
     """Independent layers are the plan itself; all shared repeat its first layer."""
     own_value, element = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
-    assert torch.equal(own_value.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
+    assert_close(own_value.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
     again = similarity(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]
-    assert torch.equal(element.similarity.length, again.length)
+    assert_close(element.similarity.length, again.length)
     assert (own_value.parameters, own_value.flops) == (3 * element.parameters, element.flops)

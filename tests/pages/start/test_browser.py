@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.start.sentences import WEIGHT_UNITS, pairs
@@ -48,6 +49,7 @@ def ends(page: Page) -> float:
     return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
 
 
+@pytest.mark.fast
 def test_arcs_switch_and_ways_on(visit):
     page = visit("", viewport=SCREEN)
     expect(page).to_have_title(T("start.tab"))
@@ -56,7 +58,9 @@ def test_arcs_switch_and_ways_on(visit):
     assert page.locator(".diagram .wide").evaluate("svg => svg.getBoundingClientRect().bottom") <= SCREEN[1]
     assert_shown(page, 0, "it")
     expect(status).to_contain_text("“it” looks most at “animal”: 0.68.")
-    expect(status).to_contain_text("The rest, 0.18, goes to “it” itself and to 2 hidden marks, [CLS], [SEP], that")
+    expect(status).to_contain_text(
+        "Then “street”: 0.05. Other words: 0.10. The rest, 0.17, goes to “it” itself and to 2 hidden marks, [CLS]"
+    )
     expect(status).to_have_attribute("aria-live", "polite")
     look_at_both_themes(page)
 

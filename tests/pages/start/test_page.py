@@ -15,8 +15,8 @@ from pages import FIRST, PAGES
 from pages.start.diagram import HIGH, STACKING, TALL, WIDE, diagram
 from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
-from tests.links.record import LINKS
 from tests.packaged import packaged_file
+from tools.links import LINKS
 from viz.errors import ModelError
 from viz.frame import compute, modes, specs
 from viz.frame.connection import loading

@@ -49,6 +49,7 @@ def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     wait_run(page)
 
 
+@pytest.mark.fast("three_words")
 @pytest.mark.parametrize("section", ["three_words", "steps"])
 def test_stepping_with_keys_and_buttons(visit, section):
     page = visit("step-by-step", section=section, step=1)
@@ -81,6 +82,7 @@ def test_arrow_keys_go_to_focused_control(visit):
     expect(heading(page, 7)).to_be_visible()
 
 
+@pytest.mark.fast
 def test_cell_click_selects_pair(visit):
     page = visit("step-by-step", step=7)
     for query, key in ((6, 8), (0, 15), (15, 0)):

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 from playwright.sync_api import Page, expect
 
@@ -30,6 +31,7 @@ def shows(page: Page, numbers) -> None:
         expect(cells).to_have_text([format_number(value) for value in values.flatten().tolist()])
 
 
+@pytest.mark.fast
 def test_number_typing_drag_keys_undo(visit):
     page = visit("step-by-step", section="own_numbers", own=to_code(START))
     box, problem = number(page, "k", 1, 0), page.locator(".three-words .group:first-child .problem")

@@ -22,6 +22,7 @@ def crossed(text=PAIR.text, target=PAIR.target, **source):
     return compute.read(specs.Source(text=text, target=target, **kind))
 
 
+@pytest.mark.fast
 def test_rectangle_equals_torch_and_link(visit, new_page):
     page = visit("two-sequences", section="cross_attention")
     grid, capture = grid_of(page), crossed()

@@ -83,6 +83,6 @@ def through_module(trace: MultiHeadTrace, version: Version = GroupedQueryAttenti
         options: those of ``attend`` that the layer was computed with.
     """
     module = load_grouped(trace.projections, version, scale=options.get("scale"))
-    added = added_to_scores(trace.q, trace.k, **options)
     q, k, v = (concat_heads(heads)[None] for heads in (trace.q, trace.k, trace.v))
+    added = added_to_scores(trace.q, module.for_every_head(k)[0], **options)  # a cap is of the pairs as they are read
     return module.attend(q, k, v, added)[0]

@@ -57,7 +57,7 @@ def surprise(logits: Float[Tensor, "T V"], ids: Int[Tensor, " T"]) -> Float[Tens
     token t.
 
     Example:
-        >>> surprise(torch.zeros(2, 4), torch.tensor([3, 1]))
+        >>> surprise(torch.zeros(2, 4), torch.tensor([3, 1])).round(decimals=4)
         tensor([2.])
     """
     token_logits = logits[:-1].gather(-1, ids[1:, None])[:, 0]

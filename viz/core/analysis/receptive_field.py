@@ -98,7 +98,7 @@ def output_change(
 ) -> Float[Tensor, " T"]:
     """Change of each output token when some input tokens are replaced by noise of the same size.
 
-    Tokens outside a receptive field move nothing, to the last bit: the check of :func:`reach` on a stack that runs.
+    Tokens outside a receptive field move nothing: the check of :func:`reach` on a stack that runs.
 
     Example:
         >>> output_change(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]

@@ -16,6 +16,7 @@ def decode(
     bias: Float[Tensor, "*A T T"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Float[Tensor, " H"] | None = None,
 ) -> Float[Tensor, "H T d_v"]:
     r"""Attend as a decoder writes: token t arrives, puts its key and value into the cache, and asks all in it.
 
@@ -31,6 +32,7 @@ def decode(
         bias: added to the scaled scores, the same for all heads or each its own.
         scale: what the scores are multiplied by; None means 1/sqrt(d_k).
         score_mod: applied to the scaled scores before ``bias``.
+        sink: each head's score for looking nowhere.
 
     Example:
         >>> one = torch.ones(1, 3, 1)
@@ -42,7 +44,7 @@ def decode(
     for t in range(n_tokens):
         keys, values = k[:, : t + 1], v[:, : t + 1]
         row_bias = None if bias is None else bias[..., t, : t + 1].expand(n_heads, -1)
-        rows.append(decode_step(q[:, t], keys, values, bias=row_bias, scale=scale, score_mod=score_mod))
+        rows.append(decode_step(q[:, t], keys, values, bias=row_bias, scale=scale, score_mod=score_mod, sink=sink))
     return torch.stack(rows, 1)
 
 

@@ -106,6 +106,7 @@ def decode_step(
     bias: Float[Tensor, "H K"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Float[Tensor, " H"] | None = None,
 ) -> Float[Tensor, "H d_v"]:
     """One new token asks all tokens in the cache. Each group's keys and values are read once, for all its query heads.
 
@@ -116,15 +117,16 @@ def decode_step(
         bias: of the new token's row, in every head.
         scale: what the scores are multiplied by; None means 1/sqrt(d_k).
         score_mod: applied to the scaled scores before ``bias``.
+        sink: each head's score for looking nowhere.
 
     Example:
-        >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1))
+        >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1)).round(decimals=4)
         tensor([[1.],
                 [1.]])
     """
     groups = (len(keys), -1)
-    by_group = None if bias is None else bias.unflatten(0, groups)
-    trace = attend(q.unflatten(0, groups), keys, values, bias=by_group, scale=scale, score_mod=score_mod)
+    bias, sink = (None if x is None else x.unflatten(0, groups) for x in (bias, sink))
+    trace = attend(q.unflatten(0, groups), keys, values, bias=bias, scale=scale, score_mod=score_mod, sink=sink)
     return trace.output.flatten(0, 1)
 
 

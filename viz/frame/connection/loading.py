@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from threading import Event, Lock, Thread, Timer
+from threading import Event, Lock, Thread
 from types import ModuleType
 
 from viz import limits
+from viz.background import start_thread
 from viz.errors import ModelError
 from viz.frame import queue_notice
 from viz.frame.connection.streamlit_compat import mark_background
@@ -81,9 +82,7 @@ def begin(*modules: str) -> None:
     On a public server that is not warm yet, request its warm-up instead.
     """
     if not _is_warm.is_set():
-        later = Timer(_MOMENT, request_warmup)
-        later.daemon = True
-        later.start()
+        start_thread("request of the warm-up", request_warmup, _MOMENT)
         return
     _begin(_load, modules)
 
@@ -107,9 +106,8 @@ def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
             load(*modules)
 
     with _start_lock:
-        if is_wanted():
-            _threads.append(Thread(target=run, name="loading", daemon=True))
-            _threads[-1].start()
+        if is_wanted() and (thread := start_thread("loading", run)):
+            _threads.append(thread)
 
 
 def _import(*modules: str) -> ModuleType:

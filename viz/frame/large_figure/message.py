@@ -55,7 +55,7 @@ def _table(message: object, room: _Room) -> Table:
     match message:
         case {
             "kind": str(kind), "title": str(title), "x": x, "y": y, "dots": list(dots), "names": list(names),
-            "notes": list(notes), "columns": list(columns), "size": (4 | 8) as size, "values": str(values),
+            "notes": list(notes), "columns": list(columns), "size": int(4 | 8) as size, "values": str(values),
             "codes": str(codes), "scale": scale,
         } if kind in get_args(Kind):  # fmt: skip
             pass

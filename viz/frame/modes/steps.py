@@ -22,6 +22,7 @@ class Place:
         next_page: the page it is on.
         following: what that is called.
         asks: whether a question is open: then the next key answers it.
+        why: a model answer to "say why", once the question is over.
         lesson: whether it is a step of a lesson.
     """
 
@@ -35,6 +36,7 @@ class Place:
     next_page: str
     following: str
     asks: bool
+    why: str = ""
     lesson: bool = False
 
 

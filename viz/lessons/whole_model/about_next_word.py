@@ -68,8 +68,11 @@ def hotter(subject: Subject, temperature: float) -> Key:
 def drawn_otherwise(subject: Subject) -> Key:
     """Number of a hundred words drawn by their probabilities are other than the likeliest, on average."""
     probabilities, best, values = _likeliest(subject)
-    right = 100 * (1 - float(probabilities[best]))
-    return Key(right=(right,), values={"others": right, **values}, traps={"never": 0.0, "likeliest": 100 - right})
+    chance = float(probabilities[best])
+    right = 100 * (1 - chance)
+    # The two are printed as parts of 1; near 0 and 1 the probability has no two digits to subtract.
+    rest = right if min(chance, 1 - chance) < 0.005 else 100 - round(100 * chance)
+    return Key(right=(right,), values={"others": rest, **values}, traps={"never": 0.0, "likeliest": 100 - right})
 
 
 @registered(ANSWERS, "number", "wrong_ones", "all", "other")

@@ -28,6 +28,13 @@ class ExpertsLayout:
     shared: str = ""
     w_shared: str = ""
 
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The paths of the tensors that :func:`read_experts` reads."""
+        stacked = (f"{self.path}.gate_up_proj", f"{self.path}.down_proj", f"{self.router}.{self.w}", self.correction)
+        parts = [f"{self.shared}.{name}_proj.{kind}" for name in ("up", "gate", "down") for kind in ("weight", "bias")]
+        return *stacked, *parts, f"{self.w_shared}.weight"
+
 
 def read_experts(block: nn.Module, layout: ExpertsLayout) -> ExpertsWeights | None:
     """The experts of a block; None where it has one feed-forward network, as some layers of most families.
@@ -75,8 +82,8 @@ def _gated(shared: Any) -> FeedForwardWeights:
     parts: Mapping[str, tuple[Tensor, Tensor | None]] = {
         name: linear(getattr(shared, f"{name}_proj")) for name in ("up", "gate", "down")
     }
-    (w_in, b_in), (w_gate, _), (w_out, b_out) = parts.values()
-    return FeedForwardWeights(w_in=w_in, b_in=b_in, w_gate=w_gate, w_out=w_out, b_out=b_out)
+    (w_in, b_in), (w_gate, b_gate), (w_out, b_out) = parts.values()
+    return FeedForwardWeights(w_in=w_in, b_in=b_in, w_gate=w_gate, b_gate=b_gate, w_out=w_out, b_out=b_out)
 
 
 def _below(module: Any, path: str) -> Any:

@@ -25,7 +25,7 @@ class LessonMode(Mode):
     """The lesson of the link, at one of its steps; the first page has none."""
 
     def around_page(self, run: PageRun, draw: Draw) -> None:
-        """Draw the page as the step shows it; or on paper, outside the sheets, all steps."""
+        """Draw the page as the step shows it; on paper, outside the sheets, all steps; without its model, a line."""
         if run.is_first:
             draw()
             return
@@ -35,6 +35,11 @@ class LessonMode(Mode):
             from viz.modes.lesson.sheet import sheets
 
             sheets(run.t, lesson)
+            return
+        if lesson and lesson.page == lesson.step.page and (model := lesson.missing(lesson.number)):
+            from viz.modes.lesson.bar import draw_missing
+
+            draw_missing(lesson, model)
             return
         draw()
         if (lesson := current()) and not lesson.is_drawn:  # its question was not asked: the bar says how to go on

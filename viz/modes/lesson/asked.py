@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from viz.frame import compute
+from viz.frame.available_models import models_here
 from viz.frame.format import number, part
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
@@ -16,6 +17,7 @@ from viz.lessons.judge import Verdict, judge, read_answer
 from viz.lessons.key import AnswerValue, Key, Part, PremiseError, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask
 from viz.lessons.subject import Subject
+from viz.models.stream import has_words
 from viz.modes.lesson.bar import IN_PAGE, BarContent, ask_class, draw
 from viz.modes.lesson.covers import cover_of
 from viz.modes.lesson.running import Running
@@ -41,9 +43,21 @@ def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]",
     section = next(section for section in open_sections if section.name == running.step.section)
     has_own = context is not None  # else a page without its subject, such as a decoder
     subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
+    if subject.decoder is None and _lacks_decoder(running, scene):
+        draw(running, BarContent(premise=running.t("lesson.premise_no_decoder"), intro=False))
+        return False
     if not _fill_bar(running, subject):
         return False
     return running.step.covers and not running.progress.done
+
+
+def _lacks_decoder(running: Running, scene: Scene) -> bool:
+    """Return True if the step is about a model that writes, and the page shows none: its text would be false."""
+    entry = models_here().get(running.step.shows[running.read].get("model", ""))
+    if entry is None or not entry.writes:
+        return False
+    source = scene.choice.source
+    return source.kind != "model" or not has_words(compute.model(source.model))
 
 
 def of_scene(scene: Scene, running: Running) -> Subject:

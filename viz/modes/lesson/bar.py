@@ -10,11 +10,12 @@ import streamlit as st
 from viz.components.kinds import Either, Fields, Integer, Many, OneOf, Optional, Text
 from viz.components.view import View
 from viz.frame import view
+from viz.frame.available_models import megabytes_to_fetch
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.lesson_file import lesson_named
-from viz.modes.lesson.running import Progress, Running, n_done, progress, toggle_explore
-from viz.text import Translate
+from viz.modes.lesson.running import Progress, Running, fetch, n_done, progress, toggle_explore
+from viz.text import Translate, paragraph
 
 BAR = "lesson_bar"
 IN_PAGE = "here"
@@ -25,7 +26,7 @@ CODE = Either(Text(LONGEST), Integer(1 - 10**6, 10**6 - 1))
 DID = Fields(
     lesson=Text(200),
     number=Integer(),
-    action=OneOf("explore", "check", "hint", "reveal", "again"),
+    action=OneOf("explore", "check", "hint", "reveal", "again", "fetch"),
     answer=Optional(Either(CODE, Many(CODE, MOST))),
 )
 VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
@@ -33,7 +34,7 @@ VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 
 @dataclass(frozen=True, kw_only=True)
 class BarContent:
-    """The bar's content for a question; ``premise`` says why it cannot be asked.
+    """The bar's content for a question; ``premise`` says why it cannot be asked; ``intro`` is the step's text.
 
     ``right`` is what is marked_row as right when the question is over: options, or things in their order. ``why`` is a
     model answer to "say why".
@@ -47,6 +48,7 @@ class BarContent:
     hint: str | None = None
     reveal: str = ""
     premise: str = ""
+    intro: bool = True
     about: str = ""
     why: str = ""
     right: list[Any] = field(default_factory=list)
@@ -55,6 +57,7 @@ class BarContent:
 def draw(running: Running, content: BarContent) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
     step, outcome = running.step, running.progress.done
+    running.why = content.why
     view_options = view.current()
     reads_other = running.read != running.lang
     _mount(
@@ -62,7 +65,7 @@ def draw(running: Running, content: BarContent) -> None:
         {
             "kind": step.ask.kind,
             "in_page": step.ask.kind in IN_THE_PAGE,
-            "text": step.text[running.lang],
+            "text": step.text[running.lang] if content.intro else "",
             "note": running.t("lesson.other_text") if reads_other else "",
             "question": content.question,
             "options": content.options,
@@ -107,7 +110,23 @@ def elsewhere(running: Running) -> None:
     _mount(running, {"kind": ""})
 
 
-def _mount(running: Running, question: Mapping[str, Any]) -> None:
+def draw_missing(running: Running, model: str) -> None:
+    """Draw the bar of a step whose model is not here: a button that fetches it, and the way on."""
+    t, mb = running.t, megabytes_to_fetch(model)
+    st.title(t(f"{running.page}.title"), anchor=False)
+    running.keep_place()
+    sentence = t("lesson.missing", model=model)
+    href, title = running.way_on()
+    missing = {
+        "text": sentence if mb else paragraph(sentence, t("lesson.missing_away")),
+        "fetch": t("choice.fetch", mb=mb) if mb else "",
+        "title": title,
+        "href": href,
+    }
+    _mount(running, {"kind": "", "missing": missing}, model)
+
+
+def _mount(running: Running, question: Mapping[str, Any], missing: str = "") -> None:
     steps = len(running.lesson.steps)
     data = {
         **question,
@@ -130,7 +149,7 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
     }
     running.is_drawn = True
     with running.place or st.container():
-        VIEW.mount(key=BAR, data=data, on={"did": partial(_do, running.lesson.name, running.number)})
+        VIEW.mount(key=BAR, data=data, on={"did": partial(_do, running.lesson.name, running.number, missing)})
 
 
 def _end_card(running: Running) -> dict[str, Any]:
@@ -146,11 +165,13 @@ def _end_card(running: Running) -> dict[str, Any]:
     }
 
 
-def _do(lesson: str, number: int, message: Mapping[str, Any]) -> None:
+def _do(lesson: str, number: int, missing: str, message: Mapping[str, Any]) -> None:
     """Store the user's action in the bar; the next run evaluates it."""
     if (message["lesson"], message["number"]) == (lesson, number):
         if message["action"] == "explore":
             toggle_explore()
+        if message["action"] == "fetch" and missing:
+            fetch(missing)
         do(progress(lesson, number), message["action"], message.get("answer"))
 
 

@@ -34,13 +34,14 @@ def place_of(t: Translate, running: Running) -> Place:
         at=number,
         of=len(steps),
         title=t("present.step", lesson=running.lesson.title[running.lang], place=stands),
-        note=running.step.note[running.lang],
+        note=f"{running.step.text[running.lang]} {running.step.note[running.lang]}".strip(),
         minutes=running.step.minutes,
         previous=running.link(number - 1) if number > 1 else "",
         next=running.link(number + 1) if following else "",
         next_page=following.page if following else "",
         following=title_of(t, following.page, following.section) if following else "",
         asks=running.asks,
+        why=running.why,
         lesson=True,
     )
 

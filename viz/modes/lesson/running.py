@@ -1,7 +1,7 @@
 """The running lesson: its step, the step's presets, and the user's progress."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,19 +10,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.components.cover import Cover
 from viz.frame import modes, view
-from viz.frame.available_models import models_here
+from viz.frame.available_models import is_here, is_missing, models_here
 from viz.frame.links import SHARED
 from viz.frame.shared import LANG, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
-from viz.lessons.lesson_file import lesson_named, names
+from viz.lessons.lesson_file import ORDER, lesson_named, names
 from viz.modes.lesson.own import LIST, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 from viz.text import Translate, translator
 
+_FETCHES: Remembered[tuple[str, ...]] = Remembered("_lesson_fetches", default=())
+"""Models that the user has asked to be fetched."""
 _EXPLORES: Remembered[bool] = Remembered("_lesson_explores", default=False)
 
 
@@ -61,6 +63,7 @@ class Running:
     is_drawn: bool = False
     asks: bool = False
     covers_sections: bool = False
+    why: str = ""
     cover: Cover | None = field(default=None, repr=False)
     place: DeltaGenerator | None = field(default=None, repr=False)
 
@@ -92,14 +95,14 @@ class Running:
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 
     def _style_alone(self) -> str:
-        """Return the style of a step that stands by itself."""
-        if not self.is_alone():
+        """Return the style of a step that stands by itself, at a desk or in front of a class."""
+        if not (self.is_alone() or (view.current().present and self.page == self.step.page)):
             return ""
         kind = self.step.ask.kind
         marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
         if kind != "sentence":  # that is answered in the box
-            marks += " .st-key-text_row { display: none !important; }"
-        return f"{style('lesson_alone.css')}<style>{marks}</style>"
+            marks += " .stApp:not([data-shows-all]) .st-key-text_row { display: none !important; }"
+        return f"{style('lesson_alone.css') if self.is_alone() else ''}<style>{marks}</style>"
 
     def is_alone(self) -> bool:
         """Return True if the step shows its picture alone beside the bar."""
@@ -108,6 +111,13 @@ class Running:
     def is_here(self, sections: list[str]) -> bool:
         """Return True if the open page is the step's page and section."""
         return self.page == self.step.page and self.step.section in sections
+
+    def missing(self, number: int) -> str:
+        """Return the model that a step reads, if it is not here and the user has not asked for it; else ""."""
+        step = self.lesson.steps[number - 1]
+        name = step.shows[_read(step, self.lang)].get("model", "")
+        is_fetched = name in _FETCHES.read() and name in models_here()
+        return name if is_missing(name) and not is_fetched else ""
 
     def link(self, number: int) -> str:
         """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
@@ -124,6 +134,18 @@ class Running:
             link[TEXT.name] = str(text)
         return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **modes.link_parameters()})}"
 
+    def way_on(self) -> tuple[str, str]:
+        """Return the link to the next step, or else the next lesson and its title, whose model is here."""
+        lesson, after = self.lesson, [name for name in ORDER if name != self.lesson.name]
+        if later := [n for n in range(self.number + 1, len(lesson.steps) + 1) if not self.missing(n)]:
+            return self.link(later[0]), ""
+        if lesson.name in ORDER:
+            after = [*after[ORDER.index(lesson.name) :], *after]
+        for following in map(lesson_named, after):
+            if not replace(self, lesson=following).missing(1):
+                return self.link_to(following), following.title[self.lang]
+        return self.link(0), ""
+
     def link_to(self, lesson: Lesson) -> str:
         """To the first step of another of the app's lessons."""
         link = {LESSON.name: lesson.name, LESSON_STEP.name: "1", "lang": self.lang, **modes.link_parameters()}
@@ -133,6 +155,11 @@ class Running:
 def toggle_explore() -> None:
     """Bring the rest of the app, or hide it again."""
     _EXPLORES.set(not _EXPLORES.read())
+
+
+def fetch(model: str) -> None:
+    """Have a model fetched where a step reads it."""
+    _FETCHES.set((*_FETCHES.read(), model))
 
 
 def progress(lesson: str, number: int) -> Progress:
@@ -169,7 +196,7 @@ def open_lesson(page: str) -> Running | None:
     running = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     if view.current().print == "answers":
         running.progress.done = running.progress.done or "revealed"
-    parameters = step.link(running.read, is_open=not running.progress.done)
+    parameters = {} if running.missing(number) else step.link(running.read, is_open=not running.progress.done)
     if page != step.page:
         parameters = {name: value for name, value in parameters.items() if name in SHARED}
     of_session().preset = parameters
@@ -177,7 +204,6 @@ def open_lesson(page: str) -> Running | None:
 
 
 def _read(step: Step, lang: str) -> str:
-    """Return the language of a step's text: the user's, if the model for it is on this machine."""
-    model = step.shows[lang].get("model")
-    available = models_here()
-    return lang if model is None or (model in available and available[model].is_here()) else LANGUAGES[0]
+    """Return the language of a step's text: the user's, unless the model for it alone is not on this machine."""
+    model, first = (step.shows[read].get("model", "") for read in (lang, LANGUAGES[0]))
+    return lang if model in ("", first) or is_here(model) else LANGUAGES[0]

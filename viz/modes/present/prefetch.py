@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from logging import INFO, getLogger
-from threading import Lock, Thread
+from contextlib import suppress
+from functools import partial
+from threading import Lock
 
 from viz import limits
+from viz.background import start_thread
+from viz.errors import ModelError
 from viz.frame import compute
 from viz.frame.available_models import models_here
 from viz.frame.compute import head_grid
@@ -15,10 +18,8 @@ from viz.frame.inputs import own_model
 from viz.frame.queue_notice import stores, use
 from viz.frame.specs import Mask, Source, View
 from viz.scheduler.fair_queue import mark_lowest_priority
-from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
 
-_log = getLogger(__name__)
 _lock = Lock()
 """At most one step is prefetched at a time, in the whole program."""
 
@@ -38,7 +39,7 @@ def prefetch(link: Mapping[str, str]) -> None:
         return
     text = link.get("text", examples()[0].text)[: limits.CHARACTERS]
     source = Source(kind="model", text=text, model=model)
-    Thread(target=_read, args=(source, stores()), name="prefetch", daemon=True).start()
+    start_thread("prefetch", partial(_read, source, stores()))
 
 
 def _read(source: Source, app: Stores) -> None:
@@ -48,10 +49,8 @@ def _read(source: Source, app: Stores) -> None:
     try:
         mark_lowest_priority()
         mark_background()
-        with use(app), app.memory.active_user(math.inf):
+        with use(app), app.memory.active_user(math.inf), suppress(ModelError):
             compute.read(source)
             head_grid.wall(source, Mask(), View())
-    except Exception as error:
-        _log.log(INFO, "a step was not prefetched: %s", where(error))
     finally:
         _lock.release()

@@ -75,17 +75,20 @@ def _grow(rows: list[int]) -> bool:
 
 
 def _check_own_key(step: Any, end: int) -> None:
-    """Refuse a step whose last row gives nothing to its own token in any head of any layer: it is another's row.
+    """Refuse a step whose last row gives nothing to its own token in any head of a layer: its keys may be others.
 
-    transformers 5.23 cuts the first steps of assisted generation out of the rows of the prompt.
+    transformers 5.23 cuts the first steps of assisted generation out of the rows of the prompt, and where tokens were
+    guessed, a window's keys go on behind the token. Models that choose their keys may leave the token itself out.
     """
-    blocks = [torch.as_tensor(layer) for layer in step if layer is not None]
-    own_weights = [block[..., -1, min(block.shape[-1], end) - 1] for block in blocks]
-    if end > 1 and own_weights and not any(bool((weights != 0).any()) for weights in own_weights):
-        raise ValueError(
-            f"The step that read token {end} gives it no weight in any head: this is not that token's row. Let the "
-            "model read what was written, in one pass: viz.show(model, tokenizer, sequences[0])."
-        )
+    for number, layer in enumerate(step):
+        block = None if layer is None else torch.as_tensor(layer)
+        if block is not None and end > 1 and not bool((block[..., -1, min(block.shape[-1], end) - 1] != 0).any()):
+            raise ValueError(
+                f"The step that read token {end} gives it no weight in any head of layer {number}, so where the keys "
+                "of this step stand in the text cannot be known: they are so where tokens were guessed ahead (an "
+                "assistant, prompt lookup), or where a model chooses its keys. Let the model read what was written, in "
+                "one pass: viz.show(model, tokenizer, sequences[0])."
+            )
 
 
 def join_rows(steps: Sequence[Any]) -> tuple[Any, ...]:

@@ -4,13 +4,12 @@ import torch
 from torch import Tensor
 
 
-def check_mask(mask: Tensor, n: int, total: int) -> None:
+def check_mask(mask: Tensor, n: int) -> None:
     """Refuse a mask that does not fit the tokens.
 
     Args:
         mask: (1, n), or with an axis for queries and one for keys.
-        n: tokens that are read.
-        total: tokens of the whole text.
+        n: tokens of the text.
 
     Raises:
         ValueError: a sentence on what a mask has.
@@ -18,7 +17,7 @@ def check_mask(mask: Tensor, n: int, total: int) -> None:
     size = " × ".join(map(str, mask.shape))
     if mask.dim() == 2 and mask.shape != (1, n):
         raise ValueError(
-            f"The attention_mask is {size}, and the token ids are 1 × {total}: it has a number for each of them."
+            f"The attention_mask is {size}, and the token ids are 1 × {n}: it has a number for each of them."
         )
     if mask.dim() == 2 and not bool(((mask == 0) | (mask == 1)).all()):
         other_value = mask[(mask != 0) & (mask != 1)][0].item()
@@ -28,8 +27,7 @@ def check_mask(mask: Tensor, n: int, total: int) -> None:
         )
     if mask.dim() > 4 or (mask.dim() > 2 and mask.shape[-1] != n):
         raise ValueError(
-            f"The attention_mask is {size}, and the token ids are 1 × {total}: a mask of attention is "
-            f"1 × 1 × {n} × {n}."
+            f"The attention_mask is {size}, and the token ids are 1 × {n}: a mask of attention is 1 × 1 × {n} × {n}."
         )
 
 

@@ -1,7 +1,7 @@
 """The forms in which attentions are handed over, told apart by their structure: names, nesting and shapes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,12 +114,19 @@ def _of_output(output: Any) -> NamedStacks:
 
 
 def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
-    """Stacks by name, or layers by number."""
+    """Stacks by name, or layers by number: in mappings of mappings too, as Flax keeps them.
+
+    Of a TransformerLens cache the patterns are the layers. Keras gives the first of equal names no number.
+    """
     if mapping and all(name in (*STACKS, "self") for name in mapping):
         parts = {name: by_name(part) for name, part in mapping.items() if part is not None}
         stacks = {name: next(iter(part.stacks.values())) for name, part in parts.items()}
         return NamedStacks(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
+    mapping = dict(_leaves(mapping))
+    mapping = {name: part for name, part in mapping.items() if str(name).endswith("hook_pattern")} or mapping
     numbers = [_number_in(name) for name in mapping]
+    if numbers.count(None) == 1 < len(numbers) and len({re.sub(r"_?\d+$", "", str(name)) for name in mapping}) == 1:
+        numbers = [number or (0 if 0 not in numbers else None) for number in numbers]
     if None not in numbers and 0 < len(set(numbers)) == len(numbers):
         layers = [inner(part) for part in mapping.values()]
         of_modules = weights_of_modules(layers) or layers
@@ -133,6 +140,17 @@ def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
         f"The mapping holds {names}{more}: name the stacks {', '.join(STACKS)}, or hand over one array for each layer, "
         "with the layer's number in its name."
     )
+
+
+def _leaves(mapping: Mapping[Any, Any], path: str = "") -> Iterator[tuple[Any, Any]]:
+    """Yield what mappings of mappings hold, by the names on its path; the only part of a tuple in one for itself."""
+    for name, part in mapping.items():
+        if isinstance(part, Mapping):
+            yield from _leaves(part, f"{path}{name}.")
+        elif path:
+            yield f"{path}{name}", part[0] if isinstance(part, tuple | list) and len(part) == 1 else part
+        else:
+            yield name, part
 
 
 def _number_in(name: Any) -> int | None:

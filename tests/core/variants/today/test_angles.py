@@ -75,13 +75,8 @@ def test_yarn_keeps_speeds_if_all_fast():
     assert torch.equal(speeds, frequencies(8, base=2.0))
 
 
-@pytest.mark.parametrize("rounds", [True, False])
-@pytest.mark.parametrize(
-    ("width", "base", "original", "factor"),
-    [(26, 10_000.0, 8192, 7.0), (64, 150_000.0, 4096, 32.0), (4, 500.0, 64, 3.0)],
-)
-def test_yarn_matches_transformers(width, base, original, factor, rounds):
-    """The speeds and the gain are those of the code that models run, which computes in float32."""
+def speeds_of_transformers(width, base, original, factor, rounds):
+    """Return the speeds and the gain of the code that models run, which computes in float32."""
     options = {
         "rope_type": "yarn",
         "rope_theta": base,
@@ -96,10 +91,34 @@ def test_yarn_matches_transformers(width, base, original, factor, rounds):
         max_position_embeddings=int(factor * original),
         rope_parameters=options,
     )
-    speeds, gain = ROPE_INIT_FUNCTIONS["yarn"](config, torch.device("cpu"))
+    return ROPE_INIT_FUNCTIONS["yarn"](config, torch.device("cpu"))
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+@pytest.mark.parametrize(
+    ("width", "base", "original", "factor"),
+    [(26, 10_000.0, 8192, 7.0), (64, 150_000.0, 4096, 32.0), (4, 500.0, 64, 3.0)],
+)
+def test_yarn_matches_transformers(width, base, original, factor, rounds):
+    """The speeds and the gain are those of transformers."""
+    speeds, gain = speeds_of_transformers(width, base, original, factor, rounds)
     expected = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=rounds)
     assert_close(speeds.double(), expected, atol=0, rtol=1e-5)
     assert gain == pytest.approx(yarn_gain(factor), abs=1e-12)
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+@pytest.mark.parametrize("original", [300_000, 1_000_000, 3_000_000])
+def test_yarn_differs_beyond_last_number(original, rounds):
+    """Even the slowest of 4 pairs turns 32 times: transformers slows all down once the pair of 32 is past D - 1."""
+    speeds, _ = speeds_of_transformers(8, 100.0, original, 4.0, rounds)
+    omega, place = frequencies(8, base=100.0), 8 * math.log(original / (32 * 2 * math.pi)) / (2 * math.log(100.0))
+    assert torch.equal(yarn_ramp(8, base=100.0, original=original), torch.ones(4, dtype=torch.float64))
+    is_beyond = (math.floor(place) if rounds else place) > 7
+    assert is_beyond == (original > 1_000_000 or (original == 1_000_000 and not rounds))
+    assert_close(speeds.double(), omega / 4 if is_beyond else omega, atol=0, rtol=1e-5)
+    docstring = " ".join((yarn_ramp.__doc__ or "").split())
+    assert "transformers slows them all down once :math:`j_{fast}` exceeds D - 1." in docstring
 
 
 def test_partial_rope_with_other_speeds():

@@ -63,11 +63,11 @@ def test_map_without_decay_is_scores():
     """No softmax and no scale: the scores of attention, behind a causal mask."""
     q, k, v, _ = tensors()
     scores = attend(q, k, v).scores.tril()
-    assert torch.equal(linear_map(q, k, torch.zeros(H, T, dtype=torch.float64)), scores)
+    assert_close(linear_map(q, k, torch.zeros(H, T, dtype=torch.float64)), scores)
 
 
 def test_later_tokens_change_nothing():
     """A row of the map has no weight on later tokens, so the text may go on."""
     q, k, v, steps = tensors()
     short = linear_states(q[:, :4], k[:, :4], v[:, :4], steps[:, :4]).output
-    assert torch.equal(short, linear_states(q, k, v, steps).output[:, :4])
+    assert_close(short, linear_states(q, k, v, steps).output[:, :4])

@@ -5,6 +5,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from viz.core.analysis.checks import sdpa_heads
 from viz.core.variants.decoding import decode
 from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 
@@ -32,8 +33,19 @@ def test_rolling_equals_sdpa_with_window(size):
 def test_rolling_long_enough_is_standard(size):
     q, k, v = heads()
     trace = decode_in_window(q, k, v, size=size, scale=0.3)
-    assert_close(trace.output, decode(q, k, v, scale=0.3), atol=0, rtol=0)
+    assert_close(trace.output, decode(q, k, v, scale=0.3))
     assert trace.keys.shape == k.shape
+
+
+def test_rolling_sink_is_no_key():
+    """Behind every window each head's sink takes the share of one more key with that score and no value."""
+    q, k, v = heads()
+    sink = torch.linspace(-2, 3, 6)
+    for size in (1, 4, 11):
+        allowed = torch.ones(11, 11, dtype=torch.bool).tril().triu(1 - size)
+        expected = sdpa_heads(q, k, v, allowed=allowed, sink=sink)
+        assert_close(decode_in_window(q, k, v, size=size, sink=sink).output, expected)
+    assert_close(decode(q, k, v, sink=sink), expected)
 
 
 def test_rolling_refuses_empty_cache():

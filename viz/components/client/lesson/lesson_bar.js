@@ -54,6 +54,7 @@ class LessonBar extends View {
       data.picked,
       data.hint,
       data.premise,
+      data.missing,
       data.n_done,
       data.print,
     ]);
@@ -66,7 +67,7 @@ class LessonBar extends View {
     this.questionKey = key;
     this.#say();
     this.#why();
-    if (isNew && wasFollowed())
+    if (isNew && wasFollowed() && !this.isPresented)
       (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({
         preventScroll: true,
       });
@@ -121,11 +122,18 @@ class LessonBar extends View {
 
   /** The question with its answers; while it is the same one, what is filled in stays. */
   #ask(isOther) {
-    const { kind, text, note, question, words, links, done: isDone, premise, hint } = this.data;
+    const { kind, text, note, question, words, links, done: isDone, premise, hint, missing } = this.data;
     const answer = isOther ? this.data.answer : this.#answer();
     const at = this.root.getRootNode().activeElement,
       isHere = this.form.contains(at),
       action = at?.dataset?.does;
+    if (missing) {
+      this.body.replaceChildren(element("p", "premise", { role: "note" }, missing.text));
+      const text = missing.title ? fill(words.goes_on, { title: missing.title }) : words.next,
+        away = this.#link(text, missing.href, missing.fetch ? "quiet" : "main");
+      this.row.replaceChildren(...(missing.fetch ? [this.#does("fetch", missing.fetch, "main")] : []), away);
+      return;
+    }
     if (!kind) {
       this.body.replaceChildren(element("p", "text", {}, words.away));
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
@@ -134,7 +142,7 @@ class LessonBar extends View {
     if (this.hasEnded) return this.#card();
     const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
-      this.body.replaceChildren(intro, element("p", "premise", { role: "note" }, premise));
+      this.body.replaceChildren(...(text ? [intro] : []), element("p", "premise", { role: "note" }, premise));
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
       return;
     }
@@ -260,6 +268,7 @@ class LessonBar extends View {
       const option = element("label", isRight ? "option is-right" : "option"),
         radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
       radio.checked = String(answer) === String(code);
+      radio.addEventListener("change", () => this.isPresented && this.#check());
       option.append(radio, element("span", "", {}, label));
       return option;
     });
@@ -312,6 +321,24 @@ class LessonBar extends View {
     if (kind === "order") return Array.from(this.form.querySelectorAll("li"), (item) => item.dataset.code);
     const value = this.form.querySelector("input:checked")?.value;
     return options.find(([code]) => String(code) === value)?.[0] ?? null;
+  }
+
+  /** True in front of a class, which answers aloud. */
+  get isPresented() {
+    return getComputedStyle(this.root).getPropertyValue("--present").trim() === "1";
+  }
+
+  /** Take a key of the presenter's for an answer, a hint or a check; says whether it was one. */
+  press(key) {
+    const { question, done: isDone, premise } = this.data;
+    if (!question || isDone || premise) return false;
+    const option =
+      key.length === 1 && this.form.querySelectorAll(".option input")[key.charCodeAt(0) - "a".charCodeAt(0)];
+    if (option) option.checked = true;
+    if (option || key === "Enter") this.#check();
+    else if (key === "?") this.#send("hint");
+    else return false;
+    return true;
   }
 
   #check() {

@@ -4,6 +4,7 @@
 
 import { element } from "./dom.js";
 import { watchRoom } from "./fit.js";
+import { zoomOf } from "./place.js";
 
 /**
  * Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the
@@ -48,7 +49,7 @@ export class Size {
    * @param {(element: HTMLElement) => unknown} of what the picture depends on
    */
   constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
-    this.read = () => [of(element), devicePixelRatio].join();
+    this.read = () => [of(element), devicePixelRatio * zoomOf(element)].join();
     this.drawnSize = "";
     const follow = () => {
       if (this.read() === this.drawnSize) return;

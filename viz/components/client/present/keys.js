@@ -27,7 +27,7 @@ export function belongsToPage(event) {
   if (!at) return false;
   if (at.matches(WRITES)) return true;
   if (event.key === "PageDown" || event.key === "PageUp" || event.key === "Escape") return false;
-  if (event.key === " ") return at.matches(PRESSED) || at.matches(WALKS);
+  if (event.key === " " || event.key === "Enter") return at.matches(PRESSED) || at.matches(WALKS);
   if (event.key.startsWith("Arrow")) return !at.matches(PLAIN) || at.matches(WALKS);
   return false;
 }

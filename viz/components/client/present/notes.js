@@ -77,6 +77,7 @@ class Notes {
       element("p", "at", {}, `${told.at} / ${told.of}${minutes}`),
       element("h1", "", {}, told.title),
       element("p", "note", {}, told.note),
+      ...(told.why ? [element("p", "note", {}, fill(words.why, { why: told.why }))] : []),
       ...(told.asks ? [element("p", "asks", {}, words.asks)] : []),
       ...(told.blank ? [element("p", "asks", {}, words.is_blank)] : []),
       element("p", "following", {}, told.following ? fill(words.following, { title: told.following }) : words.last),

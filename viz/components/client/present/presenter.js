@@ -129,11 +129,15 @@ class Presenter extends View {
 
   #press(event) {
     if (activeView !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const does = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!does || belongsToPage(event) || (does === "escape" && !this.#leaves())) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key,
+      does = KEYS[key];
+    if (belongsToPage(event)) return;
+    // While a question is open its answers have the letters; with Shift they do what they do elsewhere.
+    const isAnswer = (!event.shiftKey || key === "?") && this.data.asks && question()?.press(key);
+    if (!isAnswer && (!does || (does === "escape" && !this.#leaves()))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    this.#do(does, event.shiftKey);
+    if (!isAnswer) this.#do(does, event.shiftKey);
   }
 
   /** True if Escape ends the presentation: no list or panel of the page is open. */
@@ -198,7 +202,7 @@ class Presenter extends View {
   }
 
   #tell() {
-    const { at, of, title, note, minutes, following, asks } = this.data;
+    const { at, of, title, note, why, minutes, following, asks } = this.data;
     this.channel.postMessage({
       id: idOf(),
       from: "page",
@@ -206,12 +210,19 @@ class Presenter extends View {
       of,
       title,
       note,
+      why,
       minutes,
       following,
       asks,
       blank: !this.dark.hidden,
     });
   }
+}
+
+/** The bar of an open lesson. */
+function question() {
+  const viewOf = (place) => place?.shadowRoot.view;
+  return viewOf(document.querySelector(".st-key-lesson_bar [data-testid=stBidiComponentRegular]"));
 }
 
 /** Take a picture that has steps of its own a few of them on; says whether it went. */

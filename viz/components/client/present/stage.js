@@ -1,17 +1,15 @@
-// The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way
-// first, sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if
-// that has `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and
-// where that does not help, smaller still.
+// The screen of a presentation: the picture gets most of it, and is whole. What stands above it gives way; in a lesson
+// everything else does. A view fits itself into the room, of which lib/fit.js is told, or is laid out wider and drawn
+// smaller, until it is as wide for its height as the room is, and nothing in it has to be scrolled.
 
-const SHARE = 0.8; // of the page's part of the screen: with so much for the picture, nothing gives way
-const NARROWEST = 0.3,
-  SMALLER = 0.8,
-  SMALLEST = 0.5; // shares of what a picture is at first: first it may be a little smaller
-const TRIES = 14, // how often that is tried
-  REGROWN = 2; // how often a picture gets its own size back
-const UNTRIED = { narrow: 1, shrink: 1, tries: 0, before: Infinity, narrows: true, regrown: 0 };
+const TRIES = 3, // widths of a layout
+  RESTARTS = 8; // of the same step, where a picture has become another one
+const SMALLEST = 0.4, // of the letters of a picture, to a thirtieth of the window's height
+  LARGEST = 1.6;
+const ENOUGH = 0.5; // of the window: pictures with less of it, beside their question, may have more below it
+const GAIN = 1.02; // what a wider layout has to gain of the screen
 const EDGE = 3; // pixels between a picture and what is below it
-const CALM = 150; // ms without a change, after which the screen is looked at
+const CALM = 80; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
 const app = () => document.querySelector(".stApp");
 /** @returns {NodeListOf<HTMLElement>} the places that say so */
@@ -20,16 +18,28 @@ const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBid
 const PLACE = "[data-testid=stElementContainer]",
   STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
 const WORDS = ".stMarkdown, .stHtml, [data-testid=stCaptionContainer], .stButton, .stDownloadButton, .stPopover";
-const COLUMN = "[data-testid=stColumn]";
+const COLUMN = "[data-testid=stColumn]",
+  ASIDE = ":is(.st-key-lesson_place, .st-key-lesson_says)", // a question is beside its picture, on a wide screen
+  QUESTION = `${ASIDE} [data-testid=stBidiComponentRegular]`,
+  SCROLLS = /auto|scroll/;
 const HEADINGS = "h1, h2, h3, h4, h5, h6",
   SMALL = [60, 40]; // pixels: what is smaller is no picture
 
+const isLarge = ({ width, height }) => width > SMALL[0] && height > SMALL[1];
+
 export class Stage {
+  layouts = new WeakMap(); // of each place: how its picture is laid out
+  areas = new WeakMap(); // of each picture: the largest so far
+
   constructor() {
     this.showsAll = false;
     this.look = new ResizeObserver(() => this.#soon());
     this.changes = new MutationObserver(() => this.#soon());
-    this.onResize = () => this.isOurs || this.#anew();
+    this.onResize = () => {
+      if (this.isOurs) return;
+      this.#putBeside();
+      this.#anew();
+    };
     window.addEventListener("resize", this.onResize);
   }
 
@@ -39,6 +49,8 @@ export class Stage {
     this.changes.disconnect();
     window.removeEventListener("resize", this.onResize);
     app()?.style.removeProperty("--fit-below");
+    app()?.removeAttribute("data-shows-all");
+    this.#putBeside();
     this.#reset();
   }
 
@@ -55,6 +67,7 @@ export class Stage {
     this.main = main;
     if (step !== this.step) {
       this.step = step;
+      this.#putBeside();
       this.#anew();
     } else this.#soon();
   }
@@ -62,7 +75,13 @@ export class Stage {
   /** Show all sentences and controls, or hide them again. */
   showAll(on) {
     this.showsAll = on;
+    app()?.toggleAttribute("data-shows-all", on);
     this.#anew();
+  }
+
+  #putBeside() {
+    app()?.removeAttribute("data-above");
+    this.beside = this.isPut = undefined;
   }
 
   #anew() {
@@ -76,41 +95,51 @@ export class Stage {
   }
 
   #reset() {
-    this.level = 0;
-    this.tried = new WeakMap();
+    [this.layouts, this.areas] = [new WeakMap(), new WeakMap()];
     for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
-    for (const place of elementsWith("fits")) this.#setBack(place);
-  }
-
-  /** Give a picture its own size back. */
-  #setBack(place) {
-    delete place.dataset.fits;
-    for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
+    for (const place of elementsWith("fits")) setBack(place);
   }
 
   #fit() {
     if (!this.main) return;
-    let row = this.#row();
-    const all = this.showsAll ? 0 : 2;
-    this.#giveWay(row);
-    while (row.length && this.level < all && this.#room(row) < SHARE * this.main.clientHeight) {
-      this.level++;
-      this.#giveWay(row);
-      row = this.#row();
-    }
+    for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
+    const row = this.#row();
+    if (!this.showsAll) this.#giveWay(row);
     this.#keepFree(row.length ? this.#below(row) : 0);
     for (const picture of row) {
       this.look.observe(picture); // the page may be as high as before when a picture has grown
-      this.#draw(picture, this.#room([picture]) - this.#below(row));
+      this.#layOut(picture, this.#room([picture]) - this.#below(row) - EDGE);
     }
+    const bar = document.querySelector(QUESTION);
+    if (!bar) return;
+    if (getComputedStyle(bar.closest(ASIDE)).position === "fixed") {
+      this.look.observe(bar);
+      this.#layOut(bar, this.#room([bar]) - this.main.scrollTop, 1);
+    }
+    this.#putQuestion(row.map((picture) => [picture, this.layouts.get(picture.closest(PLACE))]));
+  }
+
+  /** Put a lesson's question beside its pictures, or above them where they then have more of the screen. */
+  #putQuestion(row) {
+    if (this.isPut || this.showsAll || !row.length || !row.every(([, layout]) => layout?.isDone)) return;
+    const covers = ([picture, { best }]) => best.area * (picture.currentCSSZoom / best.shrink) ** 2,
+      share = row.map(covers).reduce((all, part) => all + part) / (innerWidth * innerHeight),
+      wasBeside = this.beside === undefined;
+    this.isPut = !wasBeside || share >= ENOUGH;
+    if (this.isPut && (wasBeside || share > this.beside)) return;
+    this.beside ??= share;
+    app()?.toggleAttribute("data-above", wasBeside);
+    this.#anew();
   }
 
   /** The first large picture and those beside it. */
   #row() {
     const pictures = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
       .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
-      .filter(({ picture, box }) => box.width > SMALL[0] && box.height > SMALL[1] && !picture.closest(STAYS));
-    const area = ({ box }) => box.width * box.height,
+      .filter(({ picture, box }) => isLarge(box) && !picture.closest(STAYS));
+    for (const { picture, box } of pictures)
+      this.areas.set(picture, Math.max(box.width * box.height, this.areas.get(picture) ?? 0));
+    const area = ({ picture }) => this.areas.get(picture),
       most = Math.max(0, ...pictures.map(area));
     const first = pictures.find((entry) => area(entry) >= 0.4 * most);
     if (!first) return [];
@@ -146,55 +175,79 @@ export class Stage {
     this.isOurs = false;
   }
 
-  /** Hide the elements above the pictures that give way at this level. */
+  /** Hide what stands above the pictures; in a lesson also what stands below, and other pictures. */
   #giveWay(row) {
     const [first] = row,
-      top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));
-    for (const place of this.block?.querySelectorAll(PLACE) ?? []) {
-      if (!this.level || !first || place.closest(STAYS) || place.querySelector(`${PICTURES}, ${HEADINGS}`)) continue;
-      if (row.length > 1 && place.closest(COLUMN)) continue; // it says which of the pictures side by side is which
+      top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top)),
+      isAsked = Boolean(document.querySelector(QUESTION));
+    for (const place of first ? this.block.querySelectorAll(PLACE) : []) {
+      if (place.closest(STAYS) || row.some((picture) => place.contains(picture))) continue;
+      const column = row.length > 1 && place.closest(COLUMN);
+      if (column && row.some((picture) => column.contains(picture))) continue; // it says which picture is which
       const box = place.getBoundingClientRect(),
-        isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING;
-      if (isAbove && box.height && box.bottom <= top + 2 && (this.level > 1 || place.querySelector(WORDS)))
-        place.dataset.givesWay = "";
+        isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING && box.bottom <= top + 2;
+      if (isAsked || (isAbove && !place.querySelector(`${PICTURES}, ${HEADINGS}`))) place.dataset.givesWay = "";
     }
   }
 
-  #draw(picture, room) {
+  /** Lay a picture out wider and draw it smaller, as long as it then has more of the room; in the end it is whole. */
+  #layOut(picture, height, largest = LARGEST) {
     const place = picture.closest(PLACE),
-      { height } = picture.getBoundingClientRect(),
-      fill = picture.shadowRoot?.view?.fill;
-    if (!place || room < SMALL[1]) return;
-    if (fill) return picture.shadowRoot.view.fill(room / picture.currentCSSZoom);
-    const state = this.tried.get(place) ?? { ...UNTRIED };
-    this.tried.set(place, state);
-    if (height <= room + 1) {
-      const wasTooHigh = state.shrink < 1 && height / state.shrink <= room; // it was measured before it was drawn
-      if (wasTooHigh && state.regrown < REGROWN) {
-        this.tried.set(place, { ...UNTRIED, regrown: state.regrown + 1 });
-        this.#setBack(place);
-        this.#soon();
-      }
-      return;
+      layout = this.layouts.get(place) ?? { shrink: 1, tries: 0, restarts: 0 };
+    if (!place || height < SMALL[1]) return;
+    this.layouts.set(place, layout);
+    const full = picture.currentCSSZoom / layout.shrink, // as large as its letters should be
+      room = [place.getBoundingClientRect().width / full, height / full],
+      [wide, high] = extent(picture),
+      shrink = Math.min(largest, room[0] / wide, room[1] / high),
+      now = [...room, wide, high].map(Math.round).join();
+    if (layout.isDone) {
+      const isWhole = shrink > layout.shrink - 0.001;
+      layout.now ??= now;
+      if ((isWhole && now === layout.now) || layout.restarts++ > RESTARTS) return;
+      if (isWhole) Object.assign(layout, { isDone: false, best: null, now: null, tries: 0, shrink: 1 });
+      else Object.assign(layout, { now: null, shrink });
+    } else {
+      const width = picture.clientWidth,
+        area = shrink * shrink * (drawnArea(picture) || wide * high),
+        isBetter =
+          !layout.best || (area > layout.best.area * GAIN && wide <= width) || layout.best.wide > layout.best.width;
+      if (isBetter) layout.best = { area, width, wide, shrink };
+      const alike = width * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
+        next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > width ? wide : 0);
+      layout.isDone = !isBetter || Math.abs(next - width) < width * (GAIN - 1) || ++layout.tries > TRIES;
+      [layout.width, layout.shrink] = layout.isDone ? [layout.best.width, layout.best.shrink] : [next, room[0] / next];
     }
-    if (!state.tries && Math.abs(height - (state.height ?? 0)) > 1) {
-      // it may be about to be drawn anew
-      state.height = height;
-      return this.#soon();
-    }
-    if (state.tries++ >= TRIES) return;
-    const less = (share, least) => Math.max(least, share * Math.max(0.7, room / height - 0.01));
-    const helped = height < state.before * 0.97 && state.narrow > NARROWEST;
-    if (state.shrink > SMALLER && state.narrows) state.shrink = less(state.shrink, SMALLER);
-    else if (state.narrows && (state.narrow === 1 || helped)) state.narrow = less(state.narrow, NARROWEST);
-    else if (state.shrink > SMALLEST) {
-      if (state.narrows) [state.narrows, state.narrow] = [false, 1];
-      state.shrink = less(state.shrink, SMALLEST);
-    } else state.narrow = less(state.narrow, NARROWEST);
-    state.before = height;
-    place.dataset.fits = "";
-    place.style.setProperty("--shrink", state.shrink.toFixed(3));
-    place.style.setProperty("--narrow", state.narrow.toFixed(3));
+    if (layout.shrink !== 1) {
+      place.dataset.fits = "";
+      place.style.setProperty("--shrink", layout.shrink.toFixed(4));
+      place.style.setProperty("--wide", `${Math.floor(layout.width)}px`);
+    } else setBack(place);
     this.#soon();
   }
+}
+
+/** Give a picture its own size back. */
+function setBack(place) {
+  delete place.dataset.fits;
+  for (const name of ["--shrink", "--wide"]) place.style.removeProperty(name);
+}
+
+/** The area of the box around what is drawn in a view, in its own square pixels. */
+function drawnArea(picture) {
+  const parts = [...(picture.shadowRoot?.querySelectorAll("canvas, svg, table") ?? [])];
+  const boxes = parts.map((part) => part.getBoundingClientRect()).filter(isLarge),
+    side = (from, to) => Math.max(...boxes.map((box) => box[to])) - Math.min(...boxes.map((box) => box[from]));
+  return boxes.length ? (side("left", "right") * side("top", "bottom")) / picture.currentCSSZoom ** 2 : 0;
+}
+
+/** The size of a picture without inner scroll bars, in its own pixels. */
+function extent(picture) {
+  let [wide, high] = [picture.scrollWidth, picture.scrollHeight];
+  for (const part of picture.shadowRoot?.querySelectorAll("*") ?? []) {
+    if (!part.clientWidth || !SCROLLS.test(getComputedStyle(part).overflow)) continue;
+    wide = Math.max(wide, picture.clientWidth + part.scrollWidth - part.clientWidth);
+    high = Math.max(high, picture.clientHeight + part.scrollHeight - part.clientHeight);
+  }
+  return [wide, high];
 }

@@ -29,26 +29,27 @@ export function otherWords({ labels, special, weights }, query) {
  * @param {number} query
  */
 export function describe(words, sentence, query) {
-  const { labels, weights } = sentence,
+  const { labels, special, weights } = sentence,
     row = weights[query],
-    [key, second] = otherWords(sentence, query);
-  const isMost = row[key] === Math.max(...row),
-    sentences = [];
-  if (key !== undefined)
-    sentences.push(
-      fill(words[isMost ? "most" : "most_word"], {
-        query: nameToken(labels, query),
-        key: nameToken(labels, key),
-        weight: partDigits(row[key]),
-      }),
-    );
-  if (row[second] >= LEAST)
-    sentences.push(fill(words.next, { key: nameToken(labels, second), weight: partDigits(row[second]) }));
-  const rest = otherWords(sentence, query).reduce((left, word) => left - row[word], 1);
-  const marks = labels.filter((_, at) => sentence.special[at]),
-    list = joinedNames(marks);
-  const values = { query: nameToken(labels, query), rest: partDigits(rest), marks: marks.length, names: list };
-  if (rest >= LEAST) sentences.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
+    others = otherWords(sentence, query),
+    marks = labels.filter((_, at) => special[at]);
+  const sum = (/** @type {number[]} */ keys) => keys.reduce((total, key) => total + row[key], 0);
+  const [key, second] = others,
+    named = row[second] >= LEAST ? 2 : 1,
+    more = sum(others.slice(named)),
+    rest = 1 - sum(others);
+  /** @type {string[]} */
+  const sentences = [];
+  let left = 1; // of the row, in numbers as they are printed
+  const say = (/** @type {string} */ text, /** @type {number} */ weight, at = query) => {
+    const values = { query: nameToken(labels, query), key: nameToken(labels, at), weight: partDigits(weight) };
+    sentences.push(fill(words[text], { ...values, marks: marks.length, names: joinedNames(marks) }));
+    left -= Number(weight.toFixed(2));
+  };
+  if (key !== undefined) say(row[key] === Math.max(...row) ? "most" : "most_word", row[key], key);
+  if (named === 2) say("next", row[second], second);
+  if (Number(more.toFixed(2))) say("others", more);
+  if (rest >= LEAST) say(marks.length ? "rest" : "rest_itself", left < 1 ? left : rest);
   return sentences;
 }
 

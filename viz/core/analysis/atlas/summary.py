@@ -104,7 +104,7 @@ def correlation(x: Float[Tensor, " N"], y: Float[Tensor, " N"]) -> Float[Tensor,
     NaN where one of them is the same for all.
 
     Example:
-        >>> correlation(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([3.0, 2.0, 1.0]))
+        >>> correlation(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([3.0, 2.0, 1.0])).round(decimals=4)
         tensor(-1.)
     """
     x, y = (values.double() - values.double().mean() for values in (x, y))

@@ -58,8 +58,8 @@ def proportional_frequencies(width: int, rotary_dim: int, *, base: float = 10_00
         ValueError: if ``rotary_dim`` is odd, or not between 0 and ``width``.
 
     Example:
-        >>> proportional_frequencies(8, 4, base=100.0).tolist()
-        [1.0, 0.31622776601683794, 0.0, 0.0]
+        >>> proportional_frequencies(8, 4, base=100.0)
+        tensor([1.0000, 0.3162, 0.0000, 0.0000], dtype=torch.float64)
     """
     if not 0 <= rotary_dim <= width or rotary_dim % 2:
         raise ValueError(f"rotary_dim={rotary_dim} is not an even number between 0 and width={width}")
@@ -79,7 +79,7 @@ def yarn_ramp(
     :math:`j_r` is the pair that makes r turns over the ``original`` length T. Peng et al. 2024 (2309.00071), eq. 18,
     where the line is straight in turns; it is straight in j in the code that models run, and ``rounds`` moves its ends
     to whole pairs (gpt-oss does not). Where even the slowest pair makes ``fast`` turns, all keep their speed;
-    transformers slows them all down there.
+    transformers slows them all down once :math:`j_{fast}` exceeds D - 1.
 
     Args:
         width: numbers in a query or key, or those that turn.
@@ -130,8 +130,8 @@ def yarn_frequencies(
         rounds: move both ends to whole pairs.
 
     Example:
-        >>> yarn_frequencies(8, factor=4.0, base=100.0, original=64, fast=4.0)[-1].item()  # 0.0316 / 4
-        0.007905694150420948
+        >>> yarn_frequencies(8, factor=4.0, base=100.0, original=64, fast=4.0)[-1]  # 0.0316 / 4
+        tensor(0.0079, dtype=torch.float64)
     """
     omega = frequencies(width, base=base)
     ramp = yarn_ramp(width, base=base, original=original, fast=fast, slow=slow, rounds=rounds)

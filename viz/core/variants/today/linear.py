@@ -40,7 +40,7 @@ def decay_map(steps: Float[Tensor, "*B T"]) -> Float[Tensor, "*B T T"]:
         steps: the logarithm g of the factor by which the state fades before each token is written, at most 0.
 
     Example:
-        >>> decay_map(torch.tensor([-1.0, -2.0, -3.0])).log()
+        >>> decay_map(torch.tensor([-1.0, -2.0, -3.0])).log().round(decimals=4)
         tensor([[ 0., -inf, -inf],
                 [-2.,  0., -inf],
                 [-5., -3.,  0.]])

@@ -29,6 +29,7 @@ def decode_in_window(
     bias: Float[Tensor, "*A T T"] | None = None,
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
+    sink: Float[Tensor, " H"] | None = None,
 ) -> RollingTrace:
     r"""Attend as a decoder with a window writes: a new key and value come in, and beyond ``size`` the oldest go out.
 
@@ -46,6 +47,7 @@ def decode_in_window(
         bias: added to the scaled scores, the same for all heads or each its own.
         scale: what the scores are multiplied by; None means 1/sqrt(d_k).
         score_mod: applied to the scaled scores before ``bias``.
+        sink: each head's score for looking nowhere.
 
     Raises:
         ValueError: if ``size`` is below 1.
@@ -64,7 +66,7 @@ def decode_in_window(
         keys = torch.cat([keys, k[:, t : t + 1]], 1)[:, -size:]
         values = torch.cat([values, v[:, t : t + 1]], 1)[:, -size:]
         row_bias = None if bias is None else bias[..., t, t + 1 - keys.shape[1] : t + 1].expand(n_heads, -1)
-        rows.append(decode_step(q[:, t], keys, values, bias=row_bias, scale=scale, score_mod=score_mod))
+        rows.append(decode_step(q[:, t], keys, values, bias=row_bias, scale=scale, score_mod=score_mod, sink=sink))
     return RollingTrace(output=torch.stack(rows, 1), keys=keys, values=values)
 
 

@@ -1,4 +1,4 @@
-"""Real browsers that come and go: ``python -m tests.load.churn --pages 20 --minutes 10``, in Chromium on this machine.
+"""Real browsers that come and go: ``python -m bench.load.churn --pages 20 --minutes 10``, in Chromium on this machine.
 
 Each page is that of a user with a browser context of their own: it opens a link, does a few things (types, opens a
 section, presses a slider, goes to another page, back, opens it again), leaves, and comes again, some as who was here
@@ -19,11 +19,11 @@ from typing import Any, cast
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from bench.load.__main__ import GROWTH, server, told_by
+from bench.load.visitor import PATHS, WORDS
+from bench.load.watch import Watch
 from tests.browser.drive import FLAGS, MISSING, WIDE, address, find_browser
 from tests.browser.drive import Watch as Seen
-from tests.load.__main__ import GROWTH, server, told_by
-from tests.load.visitor import PATHS, WORDS
-from tests.load.watch import Watch
 
 THINK = 1.0, 5.0
 """Seconds between two things that a user does, from and to."""
@@ -189,7 +189,7 @@ def report(churn: Churn, seconds: float) -> list[str]:
 
 def main() -> int:
     """Run, report, and say whether the goals were met."""
-    parser = argparse.ArgumentParser(prog="python -m tests.load.churn", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.load.churn", description=__doc__)
     parser.add_argument("--pages", type=int, default=20, help="open at once, 1 to 50")
     parser.add_argument("--minutes", type=float, default=10.0, help="up to 30")
     parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")

@@ -21,7 +21,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from tests.load.controls import Control, Value, read, write
+from bench.load.controls import Control, Value, read, write
+from tests import SAFETY_NET
 
 LARGEST = 64 * 2**20
 """Bytes of one message; the server sends at most 50 MB."""
@@ -61,7 +62,7 @@ XSRF = "_streamlit_xsrf"
 def cookies_of(url: str) -> dict[str, str]:
     """Fetch the cookies that a browser gets before it opens its socket."""
     parts = urlparse(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=SAFETY_NET)
     try:
         connection.request("GET", "/_stcore/health")
         answer = connection.getresponse()

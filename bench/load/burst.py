@@ -1,4 +1,4 @@
-"""Everybody at once, each with a text as long as any model reads: ``python -m tests.load.burst --users 30 --rounds 2``.
+"""Everybody at once, each with a text as long as any model reads: ``python -m bench.load.burst --users 30 --rounds 2``.
 
 In every round all users open every page, one page after the other, with texts that nobody else typed. Then they
 leave, and for a minute nobody is there. Prints errors and the server's memory; the exit status says whether the ceiling
@@ -11,10 +11,10 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from tests.load.__main__ import CEILING, server, told_by
-from tests.load.tab import Tab
-from tests.load.visitor import PATHS, Change, Visitor, judged
-from tests.load.watch import Watch, memory_of
+from bench.load.__main__ import CEILING, server, told_by
+from bench.load.tab import Tab
+from bench.load.visitor import PATHS, Change, Visitor, judged
+from bench.load.watch import Watch, memory_of
 
 AFTER, SMALL = 60.0, 1000.0
 """Seconds after the last user has left, and MB: the goal, with the default model alone in memory."""
@@ -68,7 +68,7 @@ async def run(burst: Burst, url: str, pid: int, *, users: int, rounds: int, afte
 
 def main() -> int:
     """Run, report, and say whether the goals were met."""
-    parser = argparse.ArgumentParser(prog="python -m tests.load.burst", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.load.burst", description=__doc__)
     parser.add_argument("--users", type=int, default=30, help="1 to 200")
     parser.add_argument("--rounds", type=int, default=2, help="1 to 10")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Record the results that the links of ``links.toml`` show: ``python -m tests.links.record``.
+"""Record the results that the links of ``links.toml`` show: ``python -m tools.links``.
 
 To be run where the numbers are meant to change, and the difference to be read: a line of ``record.json`` is a link.
 """
@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from tests.links.shown import Digest, checks, digests_of
 from tests.running import OpenApp, opener
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "tests" / "links"
 RECORD = FOLDER / "record.json"
 LINKS: list[dict[str, Any]] = tomllib.loads((FOLDER / "links.toml").read_text("utf8"))["link"]
 ALL_SECTIONS = {"section": "all"}

@@ -1,4 +1,4 @@
-"""From measurements to the needed capacity: ``python -m tests.load.capacity`` writes the tables of deploy/README.md."""
+"""From measurements to the needed capacity: ``python -m bench.load.capacity`` writes the tables of deploy/README.md."""
 
 import re
 import tomllib
@@ -123,7 +123,7 @@ def lines(measurements: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from of_memory(measurements["memory"])
     yield ""
-    yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own sentences;"
+    yield "One replica under `python -m bench.load` (a change by each visitor every 2 to 6 s, half type own sentences;"
     yield "of the texts typed so many have 512 tokens, `--long`; so many models are chosen among, `--models`):"
     yield ""
     yield from of_classes(measurements["class"], measurements["machine"])

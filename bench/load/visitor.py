@@ -11,10 +11,10 @@ from typing import Any
 
 from websockets.exceptions import WebSocketException
 
+from bench.load.controls import Control, Value
+from bench.load.models import pick_model
+from bench.load.tab import Answer, Tab
 from pages import FIRST, HEADS, PAGES
-from tests.load.controls import Control, Value
-from tests.load.models import pick_model
-from tests.load.tab import Answer, Tab
 from viz import limits
 from viz.frame.sidebar import path_of
 from viz.text import LANGUAGES, sentences, translator

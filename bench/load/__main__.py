@@ -1,4 +1,4 @@
-"""A class at work: ``python -m tests.load --users 50 --minutes 3``. Real sessions over real sockets, on this machine.
+"""A class at work: ``python -m bench.load --users 50 --minutes 3``. Real sessions over real sockets, on this machine.
 
 Users choose among the models that the server offers, in the shares of ``--models``. Starts the hosting entry
 (serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers took from a change to the
@@ -22,12 +22,13 @@ from math import ceil
 from pathlib import Path
 from urllib.parse import urlparse
 
+from bench.load.models import MIX, shares
+from bench.load.tab import Tab
+from bench.load.visitor import LONG, PATHS, Change, Visitor
+from bench.load.watch import Watch
+from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, ROOT, serve
 from tests.deploy.files import image_environment
-from tests.load.models import MIX, shares
-from tests.load.tab import Tab
-from tests.load.visitor import LONG, PATHS, Change, Visitor
-from tests.load.watch import Watch
 from viz import limits
 
 ARRIVE = 30.0
@@ -145,7 +146,7 @@ TOKEN = secrets.token_urlsafe()
 def told_by(url: str, gauge: str) -> float:
     """MB that a server of our own tells by one of its metrics, e.g. "memory_ceiling": what it may take now."""
     request = urllib.request.Request(f"{url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=SAFETY_NET) as answer:
         metrics = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
     return float(metrics[f"headlight_{gauge}_bytes"]) / 1e6
 
@@ -187,7 +188,7 @@ def wait_until_ready(url: str) -> None:
     """Wait as a load balancer does, until the server is warm."""
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until:
-        with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=60):
+        with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=SAFETY_NET):
             return
         time.sleep(0.2)
     raise RuntimeError("the server was not ready in time")
@@ -218,7 +219,7 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.load", description=__doc__)
     parser.add_argument("--users", type=int, default=50, help="1 to 200")
     parser.add_argument("--minutes", type=float, default=3.0, help="up to 30")
     parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")

@@ -1,0 +1,1 @@
+"""A classroom without browsers: ``python -m bench.load``."""

@@ -1,1 +1,0 @@
-"""A classroom without browsers: ``python -m tests.load``."""
