@@ -13,6 +13,7 @@ import argparse
 import ast
 import contextlib
 import io
+import itertools
 import json
 import os
 import random
@@ -81,25 +82,21 @@ class Finder(ast.NodeVisitor):
     def _add(self, kind: str, node: Any, text: str) -> None:
         start, end = self._span(node)
         if self.source[start:end] != text:
-            self.mutants.append(
-                Mutant(path=self.path, kind=kind, start=start, end=end, text=text, line=node.lineno)
-            )
+            self.mutants.append(Mutant(path=self.path, kind=kind, start=start, end=end, text=text, line=node.lineno))
 
     def _exchange(self, kind: str, first: Any, second: Any) -> None:
         """Exchange two parts of the file, of which ``first`` comes first."""
         (start, middle), (rest, end) = self._span(first), self._span(second)
         if middle <= rest and self._text(first) != self._text(second):
             text = self._text(second) + self.source[middle:rest] + self._text(first)
-            self.mutants.append(
-                Mutant(path=self.path, kind=kind, start=start, end=end, text=text, line=first.lineno)
-            )
+            self.mutants.append(Mutant(path=self.path, kind=kind, start=start, end=end, text=text, line=first.lineno))
 
     def visit_Call(self, node: ast.Call) -> None:
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         options = {option.arg: option.value for option in node.keywords if option.arg}
         if name in {"t", "say"}:
             filled = [value for value in options.values() if not isinstance(value, ast.Constant)]
-            for first, second in zip(filled, filled[1:], strict=False):
+            for first, second in itertools.pairwise(filled):
                 self._exchange("numbers of a sentence", first, second)
             self._name_beside(options)
         for first_name, second_name in AXES:
@@ -132,8 +129,10 @@ class Finder(ast.NodeVisitor):
             kind = "order of a legend"
         if kind == "order of a legend" or all(isinstance(key, ast.Constant) for key, _ in pairs):
             values = [value for _, value in pairs if not isinstance(value, ast.Constant)]
-            for first, second in zip(values, values[1:], strict=False):
-                if isinstance(first, ast.Call | ast.Name | ast.Subscript | ast.Attribute) and type(first) is type(second):
+            for first, second in itertools.pairwise(values):
+                if isinstance(first, ast.Call | ast.Name | ast.Subscript | ast.Attribute) and type(first) is type(
+                    second
+                ):
                     self._exchange(kind, first, second)
         self.generic_visit(node)
 
@@ -158,15 +157,13 @@ class Finder(ast.NodeVisitor):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave out f-strings: on Python 3.11 their parts have no places."""
 
-    visit_Import = visit_ImportFrom = visit_AnnAssign = visit_JoinedStr  # type: ignore[assignment]
-
 
 def mutants_of_words(path: str, text: str) -> Iterator[Mutant]:
     """Yield changes of one language's sentences: two names exchanged, a number another one."""
     for line in re.finditer(r"^\w+ = \"(.*)\"$", text, re.M):
         number = text.count("\n", 0, line.start()) + 1
-        names = [match for match in re.finditer(r"\{\w+\}", line[1])]
-        for first, second in zip(names, names[1:], strict=False):
+        names = list(re.finditer(r"\{\w+\}", line[1]))
+        for first, second in itertools.pairwise(names):
             if first[0] != second[0]:
                 at, end = line.start(1) + first.start(), line.start(1) + second.end()
                 changed = second[0] + line[1][first.end() : second.start()] + first[0]
@@ -274,7 +271,10 @@ def copy_of_checkout() -> Path:
     """Copy the files that git knows into a folder of their own."""
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
     )
     for name in filter(None, listed.stdout.decode().split("\0")):
         if (ROOT / name).is_file():
@@ -329,8 +329,8 @@ def main() -> None:
         for mutant in mutants_of(page, root, rng, options.most):
             verdict, sign = judge(page, mutant, before, root)
             counts[verdict] += 1
-            line = f"  {verdict or 'SURVIVED':8} {mutant.kind:26} {mutant.path}:{mutant.line} -> {mutant.text[:60]!r} {sign}"
-            sys.stdout.write(line.replace("\n", " ") + "\n")
+            place = f"{mutant.kind:26} {mutant.path}:{mutant.line} -> {mutant.text[:60]!r}"
+            sys.stdout.write(f"  {verdict or 'SURVIVED':8} {place} {sign}\n")
             sys.stdout.flush()
         total.update(counts)
         sys.stdout.write(summary(page, counts) + "\n")

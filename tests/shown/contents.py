@@ -1,4 +1,4 @@
-"""The content of one section as a browser gets it: numbers and names of its sentences, and each picture's words and numbers.
+"""The content of one section as a browser gets it: numbers and names in sentences, words and numbers of pictures.
 
 Other wording changes nothing here; another number, another word of the text, another order does.
 """
@@ -11,13 +11,15 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from tests.links.shown import STYLE, Digest, digests_of_view, missing, tables_of
-from tests.running import all_elements, sentences_of
+from tests.running import sentences_of
+from tests.shown.digests import STYLE, Digest, digests_of_view, missing, tables_of
 
 OF_FRAME = ("see", "document", "search_box", "share", "qr")
 """Keys of views that no section draws."""
+NOT_SHOWN = {*STYLE, "id"} - {"words"}
+"""Keys of a view's data that say how it looks, or name its bytes."""
 SENTENCES = ("caption", "info", "warning", "error", "success", "text", "metric")
-NUMBER = r"[−-]?\d[\d,]*(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?"
+NUMBER = r"[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?"
 MARK = re.compile(rf"[“‘]([^”’]*)[”’]|(?<![\w.])({NUMBER})|(NaN|∞)")
 """A quoted word of the user's text, or a number that stands alone: not that of float32 or W2."""
 POWER = re.compile(r"·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
@@ -32,9 +34,14 @@ def marks(sentence: str) -> list[str]:
     return ["tiny" if POWER.search(mark) else mark for mark in found]
 
 
+def is_number(mark: str) -> bool:
+    """Return True for a mark that is no word."""
+    return re.fullmatch(NUMBER, mark) is not None
+
+
 def contents_of(app: AppTest) -> Contents:
     """Return the marks of each sentence under "", and the words and digests of each picture under its key."""
-    texts = [*sentences_of(app), *(str(e.value) for e in all_elements(app) if e.type in SENTENCES)]
+    texts = [*sentences_of(app), *(str(e.value) for e in _elements(app.main) if e.type in SENTENCES)]
     contents: Contents = {"": (sorted(filter(None, (" ".join(marks(text)) for text in texts))), tables_of(app))}
     for view in app.get("bidi_component"):
         key = view.proto.id.rpartition("-")[2]
@@ -44,13 +51,21 @@ def contents_of(app: AppTest) -> Contents:
     return contents
 
 
+def _elements(block: Any) -> Iterator[Any]:
+    """Every element below a part of the page that is on the screen by itself."""
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children") and child.type != "popover":
+            yield from _elements(child)
+
+
 def _words(data: Any, name: str = "") -> Iterator[str]:
     """Every string of a header, in its order; of sentences their marks alone."""
     if isinstance(data, str) and data:
         yield " ".join(marks(data)) if data.count(" ") > 3 else data
     elif isinstance(data, dict):
         for key, part in data.items():
-            if key not in STYLE or key == "words":
+            if key not in NOT_SHOWN:
                 yield from _words(part, key)
     elif isinstance(data, list):
         for part in data:
@@ -79,7 +94,7 @@ def _are_alike(old: str, new: str) -> bool:
 
 
 def _are_alike_parts(old: str, new: str) -> bool:
-    if old == new or not all(re.fullmatch(NUMBER, text) for text in (old, new)):
+    if old == new or not (is_number(old) and is_number(new)):
         return old == new
     unit = 10.0 ** -max(len(text.rstrip("%").partition(".")[2]) for text in (old, new))
     has_fraction = "." in old or "." in new

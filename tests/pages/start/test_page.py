@@ -16,7 +16,6 @@ from pages.start.diagram import HIGH, STACKING, TALL, WIDE, diagram
 from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
 from tests.packaged import packaged_file
-from tools.links import LINKS
 from viz.errors import ModelError
 from viz.frame import compute, modes, specs
 from viz.frame.connection import loading
@@ -89,7 +88,7 @@ def test_old_link_reopens_heads(open_app):
 
 
 def test_heads_parameters_are_known(open_app):
-    requests = {name for element in LINKS if element["page"] == "heads" for name in element["parameters"]}
+    requests: set[str] = set()
     for expected in (
         {"section": "all", "mask": "dilated"},
         {"source": "words", "mask": "both", "lesson": "ten_minutes"},

@@ -1,4 +1,4 @@
-"""Record what every section sends: ``python -m tests.shown.record [heads ...]``.
+"""Record what every section sends: ``python -m tools.record [heads ...]``.
 
 To be run where something shown is meant to change, and the difference to be read: a line of ``record.json`` is a
 section with one setting.
@@ -16,7 +16,7 @@ from tests.running import OpenApp, opener
 from tests.sections import link_to, views_of
 from tests.shown.contents import Contents, contents_of, from_json, to_json
 
-RECORD = Path(__file__).with_name("record.json")
+RECORD = Path(__file__).parents[1] / "tests" / "shown" / "record.json"
 SETTINGS: dict[str, dict[str, str]] = {
     "model": {"text": "The old cat sees a small bird because it sings.", "model": "all-MiniLM-L6-v2"},
     "words": {
