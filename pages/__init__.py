@@ -8,7 +8,7 @@ FIRST = "start"
 """The page that opens at ``/``: what this is, and the ways in. It has no text and no sections."""
 
 HEADS = "heads"
-"""The page that opened at ``/`` once: old links to there that ask for something open it."""
+"""The page that is embedded where a link to ``/`` is."""
 
 _PAGES_BY_GROUP = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),

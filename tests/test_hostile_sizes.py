@@ -30,7 +30,7 @@ from viz.lessons.judge import LONGEST, read_number
 from viz.lessons.lesson import OwnLessonError
 from viz.streamlit_internals.hosted import check_size, message_type
 
-STEP = {"page": "heads", "section": "row"}
+STEP = {"page": "heads", "section": "all_heads"}
 
 
 def refusal(read: Any, data: Any) -> str:

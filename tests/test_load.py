@@ -79,11 +79,11 @@ def test_typed_text_is_in_link(running):
         async with Tab(url) as first_tab, Tab(url) as second_tab:
             await first_tab.open("masks")
             await first_tab.change(text="giraffes & 100% elephants", layer=5.0)
-            await second_tab.open("masks", text="giraffes & 100% elephants", layer=5, mask="causal")
+            await second_tab.open("masks", text="giraffes & 100% elephants", layer=5)
             return first_tab, second_tab
 
     first_tab, second_tab = finish(both())
-    assert first_tab.query == second_tab.query == "text=giraffes+%26+100%25+elephants&layer=5&mask=causal"
+    assert first_tab.query == second_tab.query == "text=giraffes+%26+100%25+elephants&layer=5"
     assert first_tab.value("text") == second_tab.value("text") == "giraffes & 100% elephants"
     assert first_tab.value("layer") == second_tab.value("layer") == 5
 

@@ -32,7 +32,7 @@ TEXTS = (
 )
 APART = (
     '[class*="st-key-_footer_"], [class*="st-key-share"], .take-away, .st-key-neighbours, .stFileUploader, '
-    ".st-key-learn, .st-key-measure, .st-key-atlas_compute, .st-key-lesson_place, .st-key-way_out"
+    ".st-key-learn, .st-key-atlas_compute, .st-key-lesson_place, .st-key-way_out"
 )
 """Controls whose state is no part of a link, or that begin to compute for seconds."""
 CONTROLS = {

@@ -119,13 +119,6 @@ PICTURE_PIXELS, PICTURE_LONGEST = 16_000_000, 16_384
 """Of a user's file and of one side of it, read from its header before it is unpacked: up to 192 MB until it is small.
 The widest panoramas of phones have such a side; a column of 16 million pixels took 960 MB, most of it for rows."""
 
-MEASURED_LENGTHS = tuple(2**power for power in range(6, 14))
-"""Texts that layers are timed on: 64 to 8192 tokens."""
-
-MEASURED_WIDTH, MEASURED_KERNEL, MEASURED_SECONDS = 1024, 15, (10, 20, 60)
-"""The largest layers that are timed: a convolution of that size has 63 MB of weights. And what a user may choose a
-measurement to take at most."""
-
 OWN_LESSON_LINK, OWN_LESSON_BYTES = 4_000, 64_000
 """Of a teacher's own lesson in a link, and of what that unpacks to: a dozen steps with their questions take 2 kB."""
 
@@ -159,7 +152,7 @@ SHORT_SECONDS = 0.1
 
 LESSONS, MEASUREMENTS = 1, 1
 """Of these, steps of a lesson (a student learning a convolution), so that a class that trains leaves room for users who
-look; and layers being timed, since two at once would time each other."""
+look; and decoding steps being timed, since two at once would time each other."""
 
 QUEUE = read_integer("QUEUE", 256, 1, 10_000)
 """Computations that may wait. At 50 ms each, two at a time, the last waits 6 s; one more is asked to try again."""
@@ -184,9 +177,6 @@ WAIT_SECONDS = read_integer("WAIT", 60, 1, 600)
 TORCH_THREADS = 1
 """Of one forward pass. With one a core, another busy process makes every operation wait for the scheduler: 0.6 ms of
 attention on a sentence took 60 ms on a shared machine with two cores."""
-
-MEASUREMENTS_WAITING = 4
-"""One measurement runs at a time; three more may wait, others are asked to try again."""
 
 # --- Memory ------------------------------------------------------------------------------------------------------
 
@@ -222,8 +212,8 @@ that is larger by itself is not offered."""
 MODELS = names("MODELS")
 """Models that are offered, of those in viz/models/registry.toml; all if nothing is set. Nobody can name another."""
 
-MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
-"""Measurements kept, a few dozen numbers each; and counts of torch's own counter, four numbers each."""
+COUNTS_KEPT = 64
+"""Counts kept of torch's own counter, four numbers each."""
 
 # --- A public address: read by viz/host --------------------------------------------------------------------------
 

@@ -23,17 +23,6 @@ CONCATENATED = (
 LOSS = r"\frac{1}{P} \sum_i \Big( \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;-\; (w^{*} * x)_i \Big)^2"
 R_SQUARED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}"
 
-# What only a section declares: an old link, without its name, opens it by these.
-WINDOWS = ("w_alpha", "w_delta", "mix", "window", "asks")
-FILTERS = ("taps", "alpha_1d")
-PICTURE = (
-    *("picture", "kernel", "kernel_seed", "n_filters", "k", "channel", "row", "column", "dot", "shared_alpha"),
-    *("centres9", "alphas9", "centres25", "alphas25"),
-)
-SHARPNESS = ("spread_alpha", "reach_k")
-TRAINING = ("learned", "lesson_seed", "lesson_heads", "start", "rate", "alpha_start", "free_alpha", "moment")
-VISION = ("vision", "digit", "nth", "ink", "patch", "vision_layer")
-
 PAGE = Page(
     name="convolution",
     knows=("latent", "values"),
@@ -41,43 +30,28 @@ PAGE = Page(
     sections=(
         with_views(
             "view",
-            Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA, parameters=WINDOWS),
-            standalone("filters", filters.draw, (heads_from_kernel, value_heads), filters.FORMULA, parameters=FILTERS),
+            Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA),
+            standalone("filters", filters.draw, (heads_from_kernel, value_heads), filters.FORMULA),
         ),
         with_views(
             "view",
-            standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE, parameters=PICTURE),
+            standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE),
             standalone("difference", difference.draw, (heads_from_kernel, axial_layer)),
             standalone("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
         ),
-        standalone("training", training.draw, (learn, effective_kernel), LOSS, parameters=TRAINING),
+        standalone("training", training.draw, (learn, effective_kernel), LOSS),
         with_views(
             "view",
-            standalone(
-                "slips",
-                slips.draw,
-                slips.code,
-                slips.formula,
-                parameters=slips.PARAMETERS,
-            ),
-            standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA, parameters=SHARPNESS),
-            standalone("reach", reach.draw, parameters=("k_stack",), reads_text=True),
-            Section(
-                "comparison",
-                comparison.draw,
-                (heads_from_kernel,),
-                parameters=("compare_k",),
-                reads_mask=False,
-                reads_head=False,
-            ),
+            standalone("slips", slips.draw, slips.code, slips.formula),
+            standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA),
+            standalone("reach", reach.draw, reads_text=True),
+            Section("comparison", comparison.draw, (heads_from_kernel,), reads_mask=False, reads_head=False),
             in_menu=True,
         ),
-        Section(
-            "likeness", likeness.draw, (fit_windows, window_weights), R_SQUARED, parameters=("head",), in_menu=True
-        ),
+        Section("likeness", likeness.draw, (fit_windows, window_weights), R_SQUARED, in_menu=True),
         with_views(
             "view",
-            standalone("vision", vision_heads.draw, (fit_planes, plane_weights), R_SQUARED, parameters=VISION),
+            standalone("vision", vision_heads.draw, (fit_planes, plane_weights), R_SQUARED),
             standalone("vision_training", vision_training.draw, (train,)),
             in_menu=True,
         ),

@@ -1,1 +1,1 @@
-"""The cost of layers: counted, drawn over the length, and measured."""
+"""The cost of layers: counted, and drawn over the length."""

@@ -15,6 +15,3 @@ HEADS = r"""\begin{aligned}
 OVERTAKES = r"""\begin{gathered}
 2n\,(P + 2 H d_k\, n L + F) \\ n^* = \left\lceil \frac{F - P}{2 H d_k L} \right\rceil
 \end{gathered}"""
-EXPONENT = r"""\begin{gathered}
-\hat p = \frac{\sum (x - \bar x)(y - \bar y)}{\sum (x - \bar x)^2} \\ x = \ln n,\quad y = \ln \text{time}
-\end{gathered}"""

@@ -1,10 +1,10 @@
-"""Cost of layers: self-attention, convolution, recurrence; one head or many; real models; measured on this machine."""
+"""Cost of layers: self-attention, convolution, recurrence; one head or many; real models."""
 
 from functools import partial
 
-from pages.cost import classic_table, growth, heads, layer_parts, measured, memory, models, paths
+from pages.cost import classic_table, growth, heads, layer_parts, memory, models, paths
 from pages.cost.context import about, open_cost
-from pages.cost.formulas import EXPONENT, HEADS, LAYER, OVERTAKES, PARTS, STEPS, STREAM
+from pages.cost.formulas import HEADS, LAYER, OVERTAKES, PARTS, STEPS, STREAM
 from pages.cost.mixes.section import MIXES
 from pages.cost.streaming import streaming_attention
 from viz.core.cost.architectures import (
@@ -19,7 +19,6 @@ from viz.core.cost.architectures import (
 )
 from viz.core.cost.attention import attention_flops, kv_cache_bytes, parameters, softmax_exponentials, streaming_numbers
 from viz.core.cost.model import model_flops, model_kv_bytes, overtakes
-from viz.core.cost.timing import fit_exponent, measure
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, with_views
 
@@ -37,11 +36,7 @@ PAGE = Page(
         with_views(
             "view",
             counted_section(
-                "growth",
-                growth.draw,
-                formula=LAYER,
-                code=(self_attention, convolution, recurrence, crossing),
-                parameters=("cost_how",),
+                "growth", growth.draw, formula=LAYER, code=(self_attention, convolution, recurrence, crossing)
             ),
             counted_section(
                 "parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)
@@ -50,29 +45,15 @@ PAGE = Page(
             in_menu=True,
         ),
         Section("paths", paths.draw, formula=STEPS, code=(stacked, dilated), in_menu=True),
-        counted_section(
-            "heads",
-            heads.draw,
-            formula=HEADS,
-            code=(parameters, softmax_exponentials),
-            parameters=("cost_fixed",),
-            in_menu=True,
-        ),
+        counted_section("heads", heads.draw, formula=HEADS, code=(parameters, softmax_exponentials), in_menu=True),
         MIXES,
-        with_views(
-            "view",
-            Section(
-                "models",
-                models.draw,
-                formula=OVERTAKES,
-                code=(model_flops, overtakes, model_kv_bytes, kv_cache_bytes),
-                parameters=("cost_model",),
-                reads_text=False,
-                reads_model=True,
-            ),
-            counted_section(
-                "measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent), parameters=("cost_seconds",)
-            ),
+        Section(
+            "models",
+            models.draw,
+            formula=OVERTAKES,
+            code=(model_flops, overtakes, model_kv_bytes, kv_cache_bytes),
+            reads_text=False,
+            reads_model=True,
             in_menu=True,
         ),
     ),

@@ -4,7 +4,7 @@ Layers run on the meta device, where a tensor has a shape and no numbers: nothin
 What was counted is kept: the same sizes are asked for again whenever a page is drawn.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -15,10 +15,9 @@ from torch import Tensor, nn
 from torch.nn.functional import max_pool1d, pad
 
 from viz import limits
-from viz.core.analysis.checks import worst
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.cost.model import ModelSpec
-from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention, sdpa_attention
+from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention
 
 ATEN = torch.ops.aten
 counted_once = lru_cache(limits.COUNTS_KEPT)
@@ -178,26 +177,3 @@ def model_flops(m: ModelSpec, n: int) -> int:
         if m.decoder:
             nn.Linear(a.d_model, m.vocabulary, bias=False)(torch.empty(n, a.d_model))
     return layers + counter.get_total_flops()
-
-
-def attention_error(d: int, h: int, n: int) -> float:
-    """Error of the two timed attentions against torch's layer, as a share of its largest number."""
-    with torch.device("meta"):
-        module = nn.MultiheadAttention(d, h, bias=False)
-    module = module.to_empty(device="cpu").eval()
-    noise = torch.Generator().manual_seed(0)
-    x = torch.randn(n, d, generator=noise)
-    w = [torch.randn(d, d, generator=noise) * d**-0.5 for _ in range(4)]
-    with torch.inference_mode():
-        module.in_proj_weight.copy_(torch.cat([matrix.mT for matrix in w[:3]]))
-        module.out_proj.weight.copy_(w[3].mT)
-        expected, _ = module(x, x, x, need_weights=False)
-        off = worst((layer(x, w, h) - expected).abs().max() for layer in (naive_attention, sdpa_attention))
-        return off / float(expected.abs().max())
-
-
-def slope(sizes: Sequence[int], values: Sequence[int]) -> float:
-    """The exponent of a power law, by least squares on the logarithms."""
-    x, y = (torch.tensor(numbers, dtype=torch.float64).log() for numbers in (sizes, values))
-    line = torch.linalg.lstsq(torch.stack([x, torch.ones_like(x)], dim=1), y[:, None]).solution
-    return float(line[0])

@@ -7,14 +7,13 @@ from itertools import groupby
 import streamlit as st
 
 from pages.glossary.parameters import ORDER, TERM
-from viz.frame.connection.redirects import go_on
 from viz.frame.links import SHARED
 from viz.frame.links.terms import heading, see
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
-from viz.params.link import address_parameters, retain_in_link
+from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 
@@ -24,11 +23,7 @@ class Glossary(Page):
 
     def draw(self) -> None:
         """Draw the search, and the matching terms."""
-        link, lang = address_parameters(), LANG.value
-        if link.get(ORDER.name) == "course":  # stands among the lessons now
-            looked_for = ORDER.name, TERM.name
-            go_on(path_of("lessons"), {name: value for name, value in link.items() if name not in looked_for})
-        t = translator(lang)
+        t = translator(lang := LANG.value)
         SECTION.enter(Sections(self.name, ()))
         note = self.head(t)
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):

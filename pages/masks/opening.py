@@ -1,6 +1,6 @@
 """The Masks page: opens on the causal mask."""
 
-from viz.frame.connection.openings import name_in_link, open_with
+from viz.frame.connection.openings import open_with
 from viz.frame.inputs import MASK
 from viz.frame.page import Page
 
@@ -12,8 +12,3 @@ class CausalFirst(Page):
         """Draw the page with the causal mask as its default."""
         open_with(MASK.name, "causal")
         super().draw()
-
-    def finish(self) -> None:
-        """Name the mask in the link unless it is the page's default."""
-        super().finish()
-        name_in_link(MASK.name)

@@ -24,10 +24,7 @@ PAGE = CausalFirst(
     controls=Controls(mask=False),
     sections=(
         Section(
-            "editor",
-            editor.draw,
-            code=(causal, padding, window, dilated, prefix, row_softmax),
-            formula=MASKED_SOFTMAX,
+            "editor", editor.draw, code=(causal, padding, window, dilated, prefix, row_softmax), formula=MASKED_SOFTMAX
         ),
         Section("decoding", decoding.draw, code=(decode, decode_step, weight_taken_by_new_token), reads_mask=False),
         Section(
@@ -35,18 +32,11 @@ PAGE = CausalFirst(
             layers.draw,
             code=layers.code,
             formula=layers.REACH,
-            parameters=("pattern", "near", "near_size", "stack"),
             reads_mask=False,
             reads_layer=False,
             reads_head=False,
         ),
-        Section(
-            "top_k",
-            top_k.draw,
-            code=(top_k_mask, row_softmax, lost_shares),
-            formula=top_k.LARGEST,
-            parameters=("keep",),
-        ),
+        Section("top_k", top_k.draw, code=(top_k_mask, row_softmax, lost_shares), formula=top_k.LARGEST),
         section_of_parts(
             "masks",
             "mistakes",

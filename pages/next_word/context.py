@@ -238,16 +238,12 @@ def _name_word(t: Translate) -> Callable[[str], str]:
 
 def _resolve(source: Source, names: dict[str, int], name: str) -> Word:
     """Return a word as a token: one of the likeliest by its label, else the first piece of the typed text."""
-    tokenizer = model(source.model).tokenizer
     token = names.get(name)
-    if token is None:  # older links name a piece of a letter as the tokenizer does
-        cut = [token for label, token in names.items() if "…" in label]
-        token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(name)
     if token is None:
         token = writable_token(model(source.model), name)
     if token is None:
         token = next(iter(names.values()))
-    return Word(token=token, label=guesses(tokenizer, [token])[0])
+    return Word(token=token, label=guesses(model(source.model).tokenizer, [token])[0])
 
 
 def model_checks(context: NextWordContext) -> list[Check]:

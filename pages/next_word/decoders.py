@@ -4,7 +4,7 @@ from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
 from viz.frame.available_models import is_here, models_here
 from viz.frame.compute import model
-from viz.frame.examples import examples, keep_old_choice, stash_text
+from viz.frame.examples import examples, stash_text
 from viz.frame.inputs import first_text, own_model
 from viz.frame.shared import LANG, MODEL, SOURCE, TEXT
 from viz.models.registry import SMALL_DECODER
@@ -31,7 +31,7 @@ def default_model() -> str:
 def default_text() -> str:
     """Return the default text: the preset of the default decoder, but the app's with a decoder of the user's choice."""
     default = default_model()
-    if not default or keep_old_choice(default):
+    if not default:
         return first_text()
     stash_text(with_model=True)
     name = own_model(default)

@@ -12,29 +12,16 @@ from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 
 SINUSOIDS = standalone(
-    "sinusoids",
-    sinusoids.draw,
-    code=(positions.frequencies, positions.sinusoidal),
-    formula=sinusoids.ROWS,
-    parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
+    "sinusoids", sinusoids.draw, code=(positions.frequencies, positions.sinusoidal), formula=sinusoids.ROWS
 )
-ADDED = standalone("added", added.draw, code=added.code_that_ran, parameters=("added",), reads_text=True)
-STEP = standalone(
-    "step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula, parameters=("pe_k", "pe_pair")
-)
-TODAY = Section(
-    "today",
-    today.draw,
-    code=(partial_rope, yarn_ramp, yarn_frequencies, yarn_gain),
-    formula=today.YARN,
-    parameters=("today_share", "today_factor", "today_length"),
-)
+ADDED = standalone("added", added.draw, code=added.code_that_ran, reads_text=True)
+STEP = standalone("step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula)
+TODAY = Section("today", today.draw, code=(partial_rope, yarn_ramp, yarn_frequencies, yarn_gain), formula=today.YARN)
 NO_POSITIONS = Section(
     "no_positions",
     no_positions.draw,
     code=(temperatures, weight_among),
     formula=no_positions.GROWING_FACTOR,
-    parameters=("nope_query", "nope_floor", "nope_gain"),
     reads_mask=False,
 )
 
@@ -51,16 +38,8 @@ PAGE = Page(
             encodings.draw,
             code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores),
             formula=encodings.ENCODED,
-            parameters=("look_at", "encoding"),
         ),
-        Section(
-            "rope",
-            rope.draw,
-            code=(positions.rope,),
-            formula=rope.ROTATED_SCORE,
-            parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
-            reads_mask=False,
-        ),
+        Section("rope", rope.draw, code=(positions.rope,), formula=rope.ROTATED_SCORE, reads_mask=False),
         with_views("today_show", TODAY, NO_POSITIONS),
         standalone("real_head", real_head.draw, code=(weight_at_offset,), in_menu=True, reads_text=True),
         Section(
@@ -68,7 +47,6 @@ PAGE = Page(
             far.draw,
             formula=far.formula,
             code=(positions.kernel, positions.alibi),
-            parameters=("trained",),
             in_menu=True,
             reads_text=False,
             reads_model=True,

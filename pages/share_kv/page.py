@@ -25,33 +25,15 @@ PAGE = Page(
     controls=Controls(n_kv_heads=False),
     about=provenance_pooled,
     sections=(
-        Section(
-            "who_shares",
-            who_shares.draw,
-            formula=SHARED_HEAD,
-            code=(share_out, attend_shared, repeat_kv),
-            parameters=("mistake",),
-        ),
+        Section("who_shares", who_shares.draw, formula=SHARED_HEAD, code=(share_out, attend_shared, repeat_kv)),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
         Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
         LAYERS,
-        Section(
-            "in_code",
-            in_code.draw,
-            formula=COPIED,
-            code=(GroupedQueryAttention,),
-            parameters=("gqa_code",),
-            in_menu=True,
-        ),
+        Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), in_menu=True),
         with_views(
             "view",
             standalone(
-                "published",
-                published.draw,
-                formula=published.formula,
-                code=(kv_cache_bytes,),
-                parameters=("preset", "n", "batch", "layers", "number"),
-                reads_model=True,
+                "published", published.draw, formula=published.formula, code=(kv_cache_bytes,), reads_model=True
             ),
             RECENT,
             standalone(
@@ -60,17 +42,10 @@ PAGE = Page(
             standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
             in_menu=True,
         ),
-        Section(
-            "converted",
-            converted.draw,
-            formula=POOLED,
-            code=(pool_heads, HeadWeights.from_mha),
-            parameters=("head",),
-            in_menu=True,
-        ),
+        Section("converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), in_menu=True),
         with_views(
             "view",
-            standalone("copying", copying.draw, code=(induction,), parameters=("words", "twin", "twin_off")),
+            standalone("copying", copying.draw, code=(induction,)),
             standalone("trained", trained.draw, code=(repeated, predictable)),
             in_menu=True,
         ),

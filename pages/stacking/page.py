@@ -1,14 +1,6 @@
 """The Stacking page: the origin of a last-layer token, its receptive field, and the effect of depth on tokens."""
 
-from pages.stacking import (
-    gradient,
-    layer_sharing,
-    locality,
-    oversmoothing,
-    receptive_field,
-    rollout,
-    trained_sharing,
-)
+from pages.stacking import gradient, layer_sharing, locality, oversmoothing, receptive_field, rollout, trained_sharing
 from pages.stacking.context import about, open_stacking
 from viz.core.analysis import receptive_field as fields
 from viz.core.analysis import rollout as paths
@@ -45,7 +37,6 @@ PAGE = Page(
     context=open_stacking,
     controls=Controls(layer=False),
     about=about,
-    former="rollout",
     sections=(
         with_views(
             "origin",
@@ -57,7 +48,6 @@ PAGE = Page(
             receptive_field.draw,
             code=(fields.step, fields.cone, fields.output_change),
             formula=FIELD,
-            parameters=("field", "field_width", "field_gap"),
             in_menu=True,
             reads_mask=False,
         ),
@@ -69,7 +59,7 @@ PAGE = Page(
         ),
         with_views(
             "sharing",
-            Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING, parameters=("sets",)),
+            Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING),
             standalone("trained_sharing", trained_sharing.draw, code=(tied, look)),
             in_menu=True,
         ),

@@ -53,13 +53,6 @@ PAGE = HandFirst(
             reads_head=False,
         ),
         Section("saturation", saturation.draw, code=(random_scores, jacobian_norm), formula=VARIANCE, in_menu=True),
-        Section(
-            "ablation",
-            ablation.draw,
-            code=(attend_wrongly, column_softmax),
-            formula=JACOBIAN,
-            parameters=("no_scale", "no_mask", "wrong_axis", "temperature"),
-            in_menu=True,
-        ),
+        Section("ablation", ablation.draw, code=(attend_wrongly, column_softmax), formula=JACOBIAN, in_menu=True),
     ),
 )

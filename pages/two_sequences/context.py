@@ -7,7 +7,7 @@ import streamlit as st
 from viz import limits
 from viz.frame import compute, specs
 from viz.frame.available_models import models_here
-from viz.frame.examples import Example, default_target, keep_old_choice, pairs, stash_text
+from viz.frame.examples import Example, default_target, pairs, stash_text
 from viz.frame.inputs import first_text, own_model
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
@@ -106,7 +106,7 @@ def default_model() -> str:
 def default_text() -> str:
     """Return the default text of the translation."""
     default = default_model()
-    if not default or keep_old_choice(default):
+    if not default:
         return first_text()
     stash_text(with_model=True)
     return sentence().text if own_model(default) == default else first_text()

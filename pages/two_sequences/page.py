@@ -13,14 +13,12 @@ from viz.models.generation import write
 PAGE = Page(
     name="two_sequences",
     context=open_two_sequences,
-    former="cross_attention",
     about=provenance_pooled,  # between two texts a model's own heads are used outside their training
     sections=(
         Section(
             "translation",
             translation.draw,
             code=(write,),
-            parameters=("write=1", "write_stack"),
             default_model=default_model,
             default_text=default_text,
             reads_mask=False,
@@ -38,24 +36,12 @@ PAGE = Page(
                 scoring.draw,
                 code=(dot, scaled_dot, additive),
                 formula=scoring.draw_formulas,
-                parameters=("hidden", "score_seed"),
                 reads_mask=False,
             ),
             standalone(
-                "kinds",
-                kinds.draw,
-                code=(general_heads, additive, scaled_dot),
-                formula=kinds.FORMULA,
-                parameters=(*(size.name for size in kinds.SIZES), "kinds_mask", "same_p_k"),
-                reads_text=True,
+                "kinds", kinds.draw, code=(general_heads, additive, scaled_dot), formula=kinds.FORMULA, reads_text=True
             ),
-            standalone(
-                "widths",
-                widths.draw,
-                code=(multi_head,),
-                parameters=("two_d_model", "two_d_memory", "two_d_head", "two_d_value", "two_d_output", "two_heads"),
-                reads_text=True,
-            ),
+            standalone("widths", widths.draw, code=(multi_head,), reads_text=True),
             in_menu=True,
         ),
     ),

@@ -77,15 +77,5 @@ def test_opened_page_is_imported_ahead(monkeypatch, hosted, path, imported):
     assert imports == imported
 
 
-@BOTH
-def test_old_link_opens_moved_page(hosted):
-    """Another page stood at "/" once."""
-    files = make_app(hosted=hosted).middleware[-1]
-    status, answer_headers, _ = ask(
-        files.cls(Streamlit(), *files.args, **files.kwargs), "/", query=b"layer=5", host="a"
-    )
-    assert (status, answer_headers["location"]) == (307, "./heads?layer=5")
-
-
 def test_first_page_computes_nothing():
     assert EVERY[0] == FIRST

@@ -8,9 +8,7 @@ SCREEN = (1280, 720)
 TALLEST = 2_000
 """Pixels a section may be high, with what stands above it."""
 
-PICTURE = (
-    ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths, .st-key-measure)"
-)
+PICTURE = ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths)"
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
 """Parameters with which a page's sections are longest."""
 SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}

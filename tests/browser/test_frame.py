@@ -160,7 +160,7 @@ def test_language_is_browsers_until_clicked(visit):
 
 
 def test_link_restores_state_in_new_browser(visit):
-    first = visit("step-by-step", lang="zh", section="steps", layer=3)
+    first = visit("step-by-step", lang="zh", section="steps", layer=3, step=1)
     write(first, "one two three & four? #5")
     slide(first, "layer", "ArrowRight", "ArrowRight")
     expect(first).to_have_url(re.compile("layer=5"))
@@ -320,14 +320,16 @@ def test_picture_place_is_reserved(visit):
 
 
 def test_embedded_page_has_one_link(visit):
-    page = visit("step-by-step", embed="true", step=4)
+    page = visit("step-by-step", embed="true", step=4, section="steps")
     expect(page.locator(".st-key-section_steps h3")).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
     for hidden in ("chips", "section", "neighbours"):
         expect(page.locator(f".st-key-{hidden}")).not_to_be_visible()
     page.locator(".st-key-next button").click()
     expect(page).to_have_url(re.compile(r"embed=true"))
-    expect(page.locator(".st-key-way_out a")).to_have_attribute("href", re.compile(r"/step-by-step\?step=5$"))
+    expect(page.locator(".st-key-way_out a")).to_have_attribute(
+        "href", re.compile(r"/step-by-step\?section=steps&step=5$")
+    )
     by_hand = visit("step-by-step", embed="true")
     expect(by_hand.locator(".three-words")).to_be_visible()
     expect(by_hand.get_by_role("heading", level=1)).to_have_count(0)

@@ -53,13 +53,13 @@ def to_section(page: Page, name: str) -> None:
 
 def test_back_undoes_single_steps(visit):
     """Back undoes steps, sections, heads and pages one at a time."""
-    page = visit("step-by-step", text="a cat sat on it")
+    page = visit("step-by-step", text="a cat sat on it", section="steps", step=1)
     text, step = "text=a+cat+sat+on+it", page.locator(".st-key-section_steps h3")
     before = entries(page)
     for n in (2, 3):
         page.locator(".st-key-next button").click()
         expect(step).to_have_text(re.compile(rf"^{n}\."))
-    assert at(page) == f"/step-by-step?step=3&{text}"
+    assert at(page) == f"/step-by-step?section=steps&step=3&{text}"
     for places, n in ((-1, 2), (-1, 1), (1, 2)):
         go(page, places)
         expect(step).to_have_text(re.compile(rf"^{n}\."))
@@ -78,7 +78,7 @@ def test_back_undoes_single_steps(visit):
     expect(title).to_have_text("layer 3, head 1")
     assert go(page, -1) == f"/step-by-step?section=split&{text}"
     expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(T("step_by_step.split.title"))
-    assert go(page, -2) == f"/step-by-step?{text}"
+    assert go(page, -2) == f"/step-by-step?section=steps&step=1&{text}"
     expect(step).to_have_text(re.compile(r"^1\."))
     assert go(page, 4) == f"/heads?head=4&{text}"
     expect(title).to_have_text("layer 3, head 4")
@@ -151,22 +151,22 @@ def test_back_without_navigation_api(new_page, app_url):
     """Browsers before 2026 do not say in time that the history leads somewhere: the app is asked twice."""
     page = new_page()
     page.add_init_script("delete window.navigation")
-    page.goto(address(app_url, "step-by-step", text="a cat"))
+    page.goto(address(app_url, "step-by-step", text="a cat", section="steps", step=1))
     wait_run(page)
     assert page.evaluate("window.navigation === undefined")
     step, before = page.locator(".st-key-section_steps h3"), entries(page)
     page.locator(".st-key-next button").click()
     expect(step).to_have_text(re.compile(r"^2\."))
-    assert at(page) == "/step-by-step?step=2&text=a+cat"
+    assert at(page) == "/step-by-step?section=steps&step=2&text=a+cat"
     for places, n in ((-1, 1), (1, 2), (-1, 1)):
         go(page, places)
         expect(step).to_have_text(re.compile(rf"^{n}\."))
-        assert at(page) == "/step-by-step?" + ("step=2&" if n == 2 else "") + "text=a+cat"
+        assert at(page) == f"/step-by-step?section=steps&step={n}&text=a+cat"
     assert entries(page) == before + 1
 
 
 def test_back_note_leaves_address(visit):
     """The note of Back goes with the answer; a link that still holds one opens as it would without."""
-    page = visit("step-by-step", text="a cat", step=2, history="abc")
-    assert at(page) == "/step-by-step?step=2&text=a+cat"
+    page = visit("step-by-step", text="a cat", step=2, history="abc", section="steps")
+    assert at(page) == "/step-by-step?section=steps&step=2&text=a+cat"
     expect(page.locator(".st-key-section_steps h3")).to_have_text(re.compile(r"^2\."))

@@ -190,7 +190,11 @@ def test_number_box_survives_lost_connection(hosted, browser):
     """A browser that is connected again sends what its boxes hold, and the session goes on."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
-        page.goto(address(f"http://127.0.0.1:{cable.port}", "cost", section="memory", source="words", cost_n=700))
+        page.goto(
+            address(
+                f"http://127.0.0.1:{cable.port}", "cost", section="growth", source="words", cost_n=700, view="memory"
+            )
+        )
         wait_run(page)
         with page.expect_websocket(timeout=PATIENCE):
             cable.cut()

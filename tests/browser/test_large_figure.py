@@ -138,7 +138,7 @@ def test_other_temperature_is_opened(visit):
 
 def test_bytes_are_named_as_on_page(visit):
     """The ticks of an axis of bytes have the units of the chart's own, and so has a place under the pointer."""
-    page = visit("cost", section="memory", cost_n=1024, cost_h=8)
+    page = visit("cost", section="growth", cost_n=1024, cost_h=8, view="memory")
     expect(page.locator(".st-key-memory .lines")).to_be_visible()
     names = figure(page, "memory").locator(".ytick text").all_text_contents()
     assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]

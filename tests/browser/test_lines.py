@@ -50,7 +50,7 @@ def test_place_tooltip_by_pointer_and_keys(growth):
 
 def test_bytes_are_named_as_in_sentence(visit):
     """On an axis of bytes, and under the pointer, they have the units of the sentence below it."""
-    chart = visit("cost", section="memory", cost_n=1024, cost_h=8).locator(".st-key-memory .lines")
+    chart = visit("cost", section="growth", cost_n=1024, cost_h=8, view="memory").locator(".st-key-memory .lines")
     expect(chart).to_be_visible()
     names = chart.evaluate("({ lines: { place: { ys } } }) => ys.names")
     assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]

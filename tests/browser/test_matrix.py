@@ -71,7 +71,7 @@ def test_numbers_are_drawn_where_they_fit(visit):
         canvas.fillText = write;
         return seen.filter(([text]) => /^\d\.\d\d$/.test(text)).map(([, font]) => parseFloat(font));
     }"""
-    page = visit("stacking", section="rollout")
+    page = visit("stacking", section="gradient", origin="rollout")
     matrix = page.locator(".st-key-rollout_growth .matrix")
     expect(matrix).to_be_visible()
     sizes = matrix.evaluate(count)

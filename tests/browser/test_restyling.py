@@ -46,7 +46,7 @@ def test_click_restyles_few_elements(visit):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_answer_restyles_part_of_page(visit, width):
     """All that an answer changes, the classes of what is out of date included, is less than the whole page once."""
-    page = visit("positions", section="step")
+    page = visit("positions", section="sinusoids", pe_show="step")
     page.set_viewport_size({"width": width, "height": 800})
     slider = page.locator(".st-key-pe_pair input[type=range]")
     slider.press("ArrowLeft")  # the first press of a key shows where the focus is

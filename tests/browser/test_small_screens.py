@@ -61,7 +61,7 @@ def test_header_covers_no_title(visit):
 
 
 def test_plotly_buttons_leave_figure_uncovered(visit):
-    page = visit("block", section="points", viewport=PHONE)
+    page = visit("block", section="diagram", viewport=PHONE, block_show="points")
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 
@@ -79,7 +79,7 @@ def test_wide_content_has_scroll_shadow(visit):
 
 def test_phone_omits_overlapping_names(visit):
     words = [f"w{i}" for i in range(36)]
-    page = visit("block", section="points", source="words", text=" ".join(words), viewport=PHONE)
+    page = visit("block", section="diagram", source="words", text=" ".join(words), viewport=PHONE, block_show="points")
     names = page.locator("g.xtick")
     expect(names).to_have_count(36)
     assert [name.text_content() for name in names.all() if name.is_visible()] == words[::2]

@@ -14,7 +14,7 @@ def test_term_opens_by_keyboard(page, app_url):
     """A term opens by the keyboard and leads on with the typed text."""
     loads = []
     page.on("load", lambda page_: loads.append(page_.url))
-    page.goto(f"{app_url}/masks?section=mistakes&text=a+zebra+ran&layer=5&head=7&mask=causal")
+    page.goto(f"{app_url}/masks?section=mistakes&text=a+zebra+ran&layer=5&head=7&mask=window")
     wait_run(page)
     term, note = page.get_by_role("button", name="softmax", exact=True), page.locator("#term_softmax")
     term.focus()
@@ -33,7 +33,7 @@ def test_term_opens_by_keyboard(page, app_url):
     expect(page.get_by_role("heading", level=1)).to_have_text("Step by step")
     expect(page.get_by_role("radio", name="Your text")).to_be_checked()
     expect(page.locator(".st-key-text textarea")).to_have_value("a zebra ran")
-    link = {"text=a+zebra+ran", "layer=5", "mask=causal", "step=7", "head=7"}
+    link = {"section=steps", "text=a+zebra+ran", "layer=5", "mask=window", "head=7"}
     page.wait_for_function(
         "link => new Set(location.search.slice(1).split('&')).symmetricDifference(new Set(link)).size === 0",
         arg=[*link],

@@ -191,7 +191,7 @@ def test_a_section_belongs_to_its_page(open_app):
 
 def test_embedded_page_has_picture_and_link(open_app):
     """An embedded page has the picture and one link out."""
-    app = open_app("step_by_step", step=4, text="a & b", source="words")
+    app = open_app("step_by_step", step=4, text="a & b", source="words", section="steps")
     assert app.title
     assert any(group.key == "lang" for group in app.button_group)
     app.context["is_embedded"] = True
@@ -200,7 +200,7 @@ def test_embedded_page_has_picture_and_link(open_app):
     assert not app.title
     assert not app.sidebar.children
     (way_out,) = app.get("link_button")
-    assert way_out.proto.url.endswith("?text=a+%26+b&source=words&step=4")
+    assert way_out.proto.url.endswith("?section=steps&text=a+%26+b&source=words&step=4")
     assert way_out.proto.label == translator("en")("page.open_here")
 
 
@@ -232,18 +232,10 @@ def test_link_restores_state_and_is_rewritten(open_app, page, expected):
     assert state(app, *expected) == expected
     note = translator(expected.get("lang", "en"))("note.refused").partition("{")[0]
     assert not any(box.value.startswith(note) for box in app.info)
-    defaults = {"source": "model", "lang": "en"}
+    defaults = {"source": "model", "lang": "en", "mask": "causal" if page == "masks" else "own"}
     assert link_without_section(app) == {
         name: str(value) for name, value in expected.items() if defaults.get(name) != value
     }
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page_named(page).former])
-def test_link_with_choices_opens_former_section(open_app, page):
-    """It names no section, as links did when another one was the first; what is written back names it."""
-    restored = link(open_app(page, source="words", text="a b c"))
-    section = next(section_ for section_ in page_named(page).sections if section_.name == restored["section"])
-    assert page_named(page).former in (section.name, restored.get(section.switch))
 
 
 def test_changed_control_is_in_link(open_app):

@@ -18,7 +18,7 @@ OTHER_MODELS = (
     {"model": "SmolLM2-135M-Instruct"},
     {"model": "animals-en-zh"},
 )
-OWN_CLOCK = (("share_kv", "speed"), ("cost", "measured"))
+OWN_CLOCK = (("share_kv", "speed"),)
 """Sections that measure seconds: no two of their runs show the same numbers."""
 LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread"): {"atlas_of": "punctuation"}}
 """Choices for sections whose default choice is rounded to the same number for every text."""

@@ -44,9 +44,6 @@ THIS_FILE, CACHE = (
 )
 STREAMLIT = "streamlit.runtime."
 LISTED_WORK: dict[str, str | tuple[str, str]] = {
-    "pages/cost/measurement.py start_thread": (
-        "tests/pages/cost/test_measurement.py::test_measurement_without_thread_fails"
-    ),
     "viz/app/make.py lifespan": THIS_FILE + "test_failed_lifespan_ends_start",
     "viz/background.py Thread": THIS_FILE + "test_failed_thread_is_logged_once",
     "viz/background.py ThreadPoolExecutor": CACHE,

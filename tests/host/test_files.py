@@ -217,27 +217,6 @@ def test_page_head_describes_page(query, accepts, lang):
     assert "accept-language" in answer_headers["vary"].lower() and "<script>alert" not in page
 
 
-@pytest.mark.parametrize(
-    ("query", "there"),
-    [
-        (b"layer=5&text=%E5%AD%97", "./heads?layer=5&text=%E5%AD%97"),
-        (b"embed=true", "./heads?embed=true"),
-        (b"lesson=ten_minutes&utm_source=x", "./heads?lesson=ten_minutes&utm_source=x"),
-        (b"text=" + 2_000 * b"x", ""),
-        (b"", ""),
-        (b"lang=zh", ""),
-        (b"utm_source=layer&embed=false", ""),
-        (b"%ff=%zz&\xff", ""),
-    ],
-)
-def test_old_link_is_redirected(query, there):
-    answer, answer_headers, _ = ask(
-        Files(Streamlit(), pages=("start", "heads"), before="heads"), "/", query=query, host="a"
-    )
-    assert (answer, answer_headers.get("location", "")) == ((307, there) if there else (200, ""))
-    assert ask(Files(Streamlit(), before="heads"), "/masks", query=query)[0] == 200
-
-
 def test_the_first_page_has_one_address():
     files = Files(Streamlit(), pages=("heads", "masks"))
     for path in ("/", "/heads"):

@@ -1,7 +1,9 @@
 """Maintenance returns unused memory to the system."""
 
 import asyncio
+import json
 import os
+import threading
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -12,12 +14,14 @@ import torch
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from bench.load.watch import memory_of
+from tests import SAFETY_NET
 from tests.coroutines import finish
-from viz import limits
+from viz import background, limits
 from viz.frame.queue_notice import make_stores
 from viz.host import maintenance, readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
+from viz.scheduler import passage
 from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
 from viz.scheduler.fair_queue import FairQueue, mark_arrival, wait_silently
@@ -111,6 +115,40 @@ def test_health_without_maintenance_is_503(fault, monkeypatch):
         (503, b"Nothing keeps the memory of this server below its ceiling any more."),
         (503, b'{"ready":false,"waiting_for":["maintenance"]}'),
     ]
+
+
+@pytest.mark.parametrize("queue", ["pages", "turns"])
+def test_readiness_says_what_is_stuck(queue, monkeypatch):
+    """A queue that admits nobody, or a system without a free thread: users are sent elsewhere until it is over."""
+    ready = readiness.Readiness(Sockets(), stores=make_stores())
+    ready.missing = []
+    monkeypatch.setattr(ready.pulse, "answers", answers)
+    monkeypatch.setattr(passage, "PATIENCE", 0.01)
+
+    def ask() -> list[str]:
+        """Return the second answer, which is by the check that the first one begins."""
+        for _ in range(2):
+            answer = finish(ready._ready(None))
+            if thread := ready.passage._thread:
+                thread.join(SAFETY_NET)
+        return json.loads(answer.body)["waiting_for"]
+
+    assert ask() == []
+    with monkeypatch.context() as faults:
+        faults.setattr(getattr(ready.stores, queue), "_admit", lambda: {}["every time"])
+        assert ask() == ["turns"]
+    assert ask() == []
+    with monkeypatch.context() as faults:
+        faults.setattr(background, "Thread", Unstarted)
+        assert ask() == ["threads"]
+    assert ask() == []
+
+
+class Unstarted(threading.Thread):
+    """A thread for which the system has no room."""
+
+    def start(self) -> None:
+        raise RuntimeError("can't start new thread")
 
 
 async def answers() -> bool:

@@ -18,7 +18,7 @@ TABLE: dict[str, Any] = {
     "step": [
         {
             "page": "heads",
-            "section": "row",
+            "section": "all_heads",
             "parameters": {"text": 'a "b"\n\\c 😀', "layer": "3"},
             "covers": True,
             "title": "One",
@@ -39,7 +39,7 @@ title.en = "See"
 title.zh = "看"
 [[step]]
 page = "heads"
-section = "row"
+section = "all_heads"
 covers = true
 parameters = { layer = 3, alpha = 0.5, present = 1, lesson = "ten_minutes" }
 ask.question = "What?"
@@ -61,7 +61,7 @@ def test_link_returns_lesson_unchanged():
     lesson = own_lesson(packed(TABLE))
     first, second = lesson.steps
     assert lesson.title == {"en": "看 & see", "zh": "看 & see"}
-    assert (first.page, first.section, first.shows["zh"]) == ("heads", "row", TABLE["step"][0]["parameters"])
+    assert (first.page, first.section, first.shows["zh"]) == ("heads", "all_heads", TABLE["step"][0]["parameters"])
     assert (first.ask.kind, first.ask.question["en"], first.covers) == (OPEN, QUESTION, True)
     assert not second.covers, "where nothing is asked nothing would uncover it"
     assert own_lesson(packed(TABLE)).name == lesson.name != own_lesson(packed(TABLE | {"title": "x"})).name

@@ -153,7 +153,7 @@ def random_lesson(chance: Random) -> dict[str, Any]:
         return "".join(chance.choices(TEXTS, k=3))[: limits.OWN_LESSON_TITLE]
 
     def step() -> dict[str, Any]:
-        view = {"page": "heads", "section": "row", "parameters": {"text": text(), "b": text()}}
+        view = {"page": "heads", "section": "all_heads", "parameters": {"text": text(), "b": text()}}
         return view | {"covers": chance.random() < 0.5, "title": text(), "ask": {"question": text()}}
 
     return {"title": text(), "step": [step() for _ in range(3)]}

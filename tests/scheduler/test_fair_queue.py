@@ -160,6 +160,21 @@ def test_failed_ticket_lets_next_begin(admitted):
     assert (turns.waiting, turns.working) == (0, 1)
 
 
+def test_failing_ticket_holds_no_other(admitted):
+    """One at which each admission fails is passed over, wherever it waits, until its user gives up."""
+    turns = FairQueue(1, 7)
+    ticket = enter(turns, admitted, "a")
+    has_place, turns._has_place = (
+        turns._has_place,
+        lambda kind, busy: {}[kind] if kind == "odd" else has_place(kind, busy),
+    )
+    odd = enter(turns, admitted, "odd", kind="odd")
+    enter(turns, admitted, "b")
+    turns.leave(ticket)
+    assert (admitted, turns.place(odd)) == (["a", "b"], 1)
+    assert turns.drop(odd) and turns.waiting == 0
+
+
 def test_turn_ends_after_error():
     turns = FairQueue(1, 1)
     with pytest.raises(ZeroDivisionError), turns.turn("pass", wait_silently):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from pages import EVERY, FIRST, HEADS, NAVIGATION
+from pages import EVERY, FIRST, NAVIGATION
 from pages.start.static_picture import PICTURES
 from viz import ROOT
 from viz.app.search import send_index
@@ -86,7 +86,7 @@ def make_app(*, hosted: bool, bounds: Bounds | None = None, routes: Sequence[Rou
     stores, routes = make_stores(bounds), [Route(f"/{INDEX}", send_index), *routes]
     server = _public_server(stores, routes) if hosted else Desk()
     paint = StaticPaint(navigation=NAVIGATION, pictures=PICTURES)
-    files = Middleware(Files, pages=EVERY, before=HEADS, paint=paint, on_page=expect)
+    files = Middleware(Files, pages=EVERY, paint=paint, on_page=expect)
     return App(
         stores=stores,
         server=server,

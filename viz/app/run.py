@@ -87,9 +87,8 @@ def opened_page(t: Translate, view_options: view.View) -> str:
     name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
     for mode in modes.installed():
         mode.before_page(t)
-    if name == FIRST and redirects.is_old(visit.link(), embedded=view_options.embed):
+    if name == FIRST and view_options.embed:
         redirects.go_on(sidebar.path_of(HEADS))
-    redirects.open_moved(name)
     if has_navigation:  # the page links first: they would shift a sidebar drawn before them
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)

@@ -25,7 +25,7 @@ async def send_index(request: Request) -> Response:
 @lru_cache(maxsize=2)
 def _answer(*, gzipped: bool) -> Answer:
     run = loading.module("viz.app.run")
-    sections = {name: run.sections_of(name) for name in EVERY}
+    sections = {name: getattr(run.page_of(name), "sections", ()) for name in EVERY}
     entries = loading.module("viz.frame.search.index").index(sections)
     body = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
     return encode_answer([(b"content-type", b"application/json")], body, gzipped, ASK_AGAIN)

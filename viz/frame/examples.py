@@ -10,7 +10,7 @@ from viz.frame import specs
 from viz.frame.available_models import models_here
 from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
 from viz.models import registry
-from viz.params import Parameter, link
+from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
@@ -138,20 +138,6 @@ def restore_text() -> None:
         TEXT.choose(text)
         if reader is not None and not MODEL.is_chosen and not MODEL.predates_navigation:
             MODEL.choose(reader)
-
-
-def keep_old_choice(default: str) -> bool:
-    """Return True if a link of an earlier version opens a page's default model on the app's first text, and keep both.
-
-    There the model was no default, so the link names it; one of now leaves it out.
-    """
-    if not link.has_query(f"{MODEL.name}={default}"):
-        return False
-    MODEL.choose(default)
-    if link.has_query(TEXT.name) or TEXT.is_chosen:
-        return False
-    TEXT.choose(examples()[0].text)
-    return True
 
 
 def what_is_read(lang: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from viz.errors import ModelError
 from viz.frame import modes
 from viz.frame.checks import Check, choice_checks
 from viz.frame.compute import read
-from viz.frame.connection import visit
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.openings import name_text_in_link
 from viz.frame.header.footer import footer
@@ -43,11 +42,6 @@ EVERY_CONTROL = Controls()
 
 def _has_own_numbers(section: Section) -> bool:
     return not (section.reads_text and (section.reads_mask or section.reads_layer))
-
-
-def _no_choices() -> set[str]:
-    """Return the parameters of every page: how it is looked at."""
-    return {LANG.name, *modes.parameters()}
 
 
 def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
@@ -77,8 +71,6 @@ class Page:
         scene_of: what the scene is opened on, if not on all that was asked: a page that reads more than a scene can
             hold opens it on the beginning.
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
-        former: the section or view that was the first of an earlier version: a link that makes choices and names no
-            section opens it.
         knows: which of "sink", "gate", "latent" and "values" its sections reckon with, where a model's layers have one;
             other models' layers are shown by every page.
         reads_bare: whether a link that asks for nothing opens it on a text in the user's language.
@@ -91,7 +83,6 @@ class Page:
     about: Callable[[Scene], None] = provenance
     scene_of: Callable[[PageInputs], PageInputs] = as_asked
     checks_source: bool = True
-    former: str = ""
     knows: tuple[str, ...] = ()
     reads_bare: bool = False
 
@@ -159,30 +150,12 @@ class Page:
         return st.container(key="note")
 
     def _open_sections(self) -> tuple[Section, ...]:
-        """The section of the link; of an old link, the one whose parameters it carries."""
-        names = [section.name for section in self.sections]
-        SECTION.enter(sections := Sections(self.name, [*names, ALL]))
-        if not SECTION.is_known:
-            self._open_carried(names[0])
-        section_name = SECTION.read(sections)
+        """The section of the link, or the first; of one with several views the one that is open."""
+        section_name = SECTION.read(Sections(self.name, [*(section.name for section in self.sections), ALL]))
         is_whole = section_name == ALL and modes.shows("all_sections")
         matches = [section for section in self.sections if section.name == section_name]
         sections_to_show = self.sections if is_whole else matches or self.sections[:1]
         return tuple(chain.from_iterable(section.opened_views(all_views=is_whole) for section in sections_to_show))
-
-    def _open_carried(self, first: str) -> None:
-        """Open the section, and the view, whose parameters an old link carries without a name."""
-        former = self.former if set(visit.link()) - _no_choices() else ""
-        pairs = [(section, view) for section in self.sections for view in section.views or (section,)]
-        matches = (pair for pair in pairs if any(map(link.has_query, pair[1].parameters)))
-        match = next(matches, None) or next((pair for pair in pairs if pair[1].name == former), None)
-        if match is None:
-            SECTION.set(first)
-            return
-        section, view = match
-        SECTION.set(section.name)
-        if section.switch and not section.opened_view.is_known:
-            section.opened_view.set(view.name)
 
     def _draw_sections(self, scene: Scene, open_sections: tuple[Section, ...], context: Any) -> None:
         for mode in modes.installed():
@@ -229,15 +202,8 @@ class Page:
         return ModelError(part, model=choice.source.model) if part else None
 
     def finish(self) -> None:
-        """Finish a run, after all parameters are declared: decide which of them the link names at their defaults.
-
-        A link with choices names the first section, because a link without one opens the first section of an earlier
-        version.
-        """
+        """Finish a run, after all parameters are declared: decide which of them the link names at their defaults."""
         name_text_in_link(reads_bare=self.reads_bare)
-        if self.former:
-            choices = set(link.link()) - _no_choices() - {SECTION.name}
-            SECTION.omit_from_link("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
         """Note the model and the text for saved pictures, except sections with numbers of their own."""

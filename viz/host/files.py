@@ -13,7 +13,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
 from viz.components.view import LOADER, component_name
-from viz.frame.connection.redirects import is_old
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import translator_script
 from viz.host.first_paint import StaticPaint, style
@@ -27,9 +26,6 @@ YEAR = "max-age=31536000, immutable"
 
 ASK_AGAIN = "no-cache"
 """Cache-Control of all others: the browser revalidates them each time."""
-
-LONGEST_SENT_ON = 2_000
-"""Largest query to redirect, in bytes: proxies refuse a header of 4 KB."""
 
 OWN_LAYOUT = frozenset(("embed", "present", "notes", "print"))
 """Query parameters of views without title and navigation, which have no first paint."""
@@ -62,7 +58,6 @@ class Files:
     Args:
         app: the application for all other requests.
         pages: the names of the pages, the one that opens at "/" first; without them pages get no metadata.
-        before: the page to which old links to "/" are redirected.
         paint: the static first paint of every page.
         on_page: called with the name of a page when a user opens it.
     """
@@ -71,11 +66,10 @@ class Files:
         self,
         app: ASGIApp,
         pages: tuple[str, ...] = (),
-        before: str = "",
         paint: StaticPaint | None = None,
         on_page: Callable[[str], object] = lambda name: None,
     ) -> None:
-        self.app, self.before, self.paint, self.on_page = app, before, paint, on_page
+        self.app, self.paint, self.on_page = app, paint, on_page
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
         self.pages = {embedded: styled_page(embedded=embedded) for embedded in (False, True)}
         self.views = {component_name(view): view for view in bundle.views()}
@@ -88,9 +82,6 @@ class Files:
             return await self.app(scope, receive, send)
         request_headers = Headers(scope=scope)
         path, gzipped = scope["path"], "gzip" in request_headers.get("accept-encoding", "")
-        if self.before and path == "/" and _is_old(scope):
-            location = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
-            return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
         if location := _as_embedded(scope):
             return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
         name = self.file(path)
@@ -197,13 +188,6 @@ class Outbox:
         if self.files.paint and not OWN_LAYOUT & set(parameters):
             html = self.files.paint.add_to(html, name=name, lang=lang, is_default=_is_default(parameters))
         return html.encode()
-
-
-def _is_old(scope: Scope) -> bool:
-    """Return whether a link to "/" is a short one from before another page moved there."""
-    query = scope.get("query_string", b"")
-    parameters = parse_qs(query.decode("latin-1"))
-    return len(query) <= LONGEST_SENT_ON and is_old(parameters, embedded=parameters.get("embed", [""])[-1] == "true")
 
 
 def _as_embedded(scope: Scope) -> bytes:

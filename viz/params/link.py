@@ -61,18 +61,6 @@ def undo_late_values() -> None:
             Parameter(name).set(record.replacements[name])
 
 
-def has_query(query: str) -> bool:
-    """Return True if the session's link has ``name`` and nothing has declared it yet, or has ``name=value``.
-
-    ``name=value`` is for parameters of earlier versions, which nothing declares any more; it is removed from the link.
-    """
-    session_link = of_session().link
-    name, has_value, value = query.partition("=")
-    if not has_value:
-        return name in session_link
-    return session_link.get(name) == value and session_link.pop(name) == value
-
-
 def retain_in_link(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, and keep them in the link.
 

@@ -229,19 +229,20 @@ class FairQueue:
     def _admit(self) -> list[Ticket]:
         """Admit tickets in queue order as far as workers and memory allow, and return them. The lock is held.
 
-        Nothing changes before all is decided, so an error changes nothing.
+        Nothing changes before all is decided. A ticket at which an error is raised is passed over.
         """
         busy, admitted = Counter(ticket.kind for ticket in self._working), list[Ticket]()
         missing: float | None = None  # measured once for the whole queue
         for ticket in self._waiting:
             if len(self._working) + len(admitted) >= self.places:
                 break
-            if not self._has_place(ticket.kind, busy):
-                continue
-            missing = self.ceiling.missing if missing is None else missing
-            if self._may_begin(ticket, busy, missing):
-                busy[ticket.kind] += 1
-                admitted.append(ticket)
+            with contained("queue"):
+                if not self._has_place(ticket.kind, busy):
+                    continue
+                missing = self.ceiling.missing if missing is None else missing
+                if self._may_begin(ticket, busy, missing):
+                    busy[ticket.kind] += 1
+                    admitted.append(ticket)
         self._working.update(admitted)
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return admitted

@@ -20,12 +20,6 @@ SLIPS = {
 """Each a module that draws it, and has its formula and its code."""
 SLIP = Choice("slip", among=tuple(SLIPS))
 
-PARAMETERS = (
-    *("slip", "slip_delta", "slip_alpha", "slip_kernel", "slip_heads", "slip_width", "slip_in", "slip_out"),
-    *(place.name for place in worked_pair.PLACES),
-    "slip_alpha_2d",
-)
-
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """Draw the choice of a mistake, beside the right result."""

@@ -164,7 +164,6 @@ MIXES = Section(
     draw,
     formula=MIX,
     code=(interleave, FullCost, WindowCost, LinearCost, LatentCost, TopKCost, cheaper_from),
-    parameters=("mix_kind", "mix_pattern", "mix_size", "mix_layers"),
     in_menu=True,
     reads_text=False,
 )

@@ -13,7 +13,6 @@ LAYERS = with_views(
         across.draw,
         formula=across.SHARED_LAYERS,
         code=(grouped_sources, attend_to_source),
-        parameters=("group_size", "reading_layer"),
         reads_layer=False,
     ),
     Section(
@@ -21,16 +20,11 @@ LAYERS = with_views(
         windows.draw,
         formula=windows.WINDOW_CACHE,
         code=(decode_in_window, cached_tokens),
-        parameters=("cache_pattern", "cache_window", "tokens_read"),
         reads_layer=False,
         reads_head=False,
         reads_mask=False,
     ),
 )
 RECENT = standalone(
-    "recent",
-    recent.draw,
-    formula=recent.CACHE_BYTES,
-    code=(FullCost, WindowCost, LatentCost, SharedKVCost, LinearCost),
-    parameters=("cached_model", "cached_n"),
+    "recent", recent.draw, formula=recent.CACHE_BYTES, code=(FullCost, WindowCost, LatentCost, SharedKVCost, LinearCost)
 )

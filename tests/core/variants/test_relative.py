@@ -5,8 +5,6 @@ import torch
 from torch.nn.functional import conv1d, conv2d, pad
 
 from viz.core.attention import row_softmax
-from viz.core.heads import HeadWeights, multi_head
-from viz.core.spec import AttentionSpec
 from viz.core.variants.relative import (
     QuadraticHeads,
     axial_layer,
@@ -17,7 +15,6 @@ from viz.core.variants.relative import (
     quadratic_scores,
     shifts,
     value_heads,
-    window_heads,
 )
 
 SHARP = 46.0
@@ -174,18 +171,6 @@ def test_sharpened_changes_only_sharpness():
     assert sharper.alpha.tolist() == [9.0] * 3
     assert sharper.weights is heads.weights
     assert isinstance(sharper, QuadraticHeads)
-
-
-def test_window_on_heads_uses_content_position():
-    x = draw(13, 8)
-    trace = multi_head(x, x, HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0))
-    offset, alpha = torch.tensor([[-1.0], [2.0]]), torch.tensor([3.0, 0.5])
-    only_content = window_heads(offset, torch.zeros(1), trace, mix=1.0)
-    torch.testing.assert_close(only_content.output, trace.output)
-    only_position = window_heads(offset, alpha, trace, mix=0.0)
-    torch.testing.assert_close(only_position.weights, row_softmax(quadratic_scores(offset, alpha, (13,))))
-    both = window_heads(offset, alpha, trace, mix=0.5)
-    torch.testing.assert_close(both.masked, 0.5 * trace.scaled + quadratic_scores(offset, alpha, (13,)))
 
 
 def test_positions_are_in_reading_order():

@@ -71,21 +71,20 @@ def test_page_with_own_text_names_model(open_app):
     assert link_of(app)["model"] == app.session_state["model"] != CHINESE.model
 
 
-@pytest.mark.parametrize("link", [{"text": "one two"}, {"text": "one two", "present": 1}])
-def test_old_mask_stays_with_default_text(open_app, link):
-    """A link of an earlier version without a mask; then its text becomes that of a page without choices."""
-    app = open_app("masks", **link)
-    assert app.session_state["mask"] == "own"
-    app.text_area(key="text").set_value(DEFAULT).run()
-    assert link_of(app)["mask"] == app.session_state["mask"] == "own"
-    assert_link_opens_the_same(app, open_app, "masks")
-
-
-def test_old_step_stays_with_default_text(open_app):
-    """The same of the steps on a text, whose step is the first in such a link."""
-    app = open_app("step_by_step", section="steps", text="one two")
-    app.text_area(key="text").set_value(DEFAULT).run()
-    assert_link_opens_the_same(app, open_app, "step_by_step")
+@pytest.mark.parametrize(
+    ("link", "name", "default", "other"),
+    [("masks", "mask", "causal", "own"), ("step_by_step?section=steps", "step", 7, 1)],
+)
+def test_default_of_page_is_not_named(open_app, link, name, default, other):
+    """A page or a section with a default of its own has it with any text; the app's one is named there."""
+    page, _, section = link.partition("?section=")
+    app = open_app(page, text="one two", **({"section": section} if section else {}))
+    assert app.session_state[name] == default and name not in link_of(app)
+    assert_link_opens_the_same(app, open_app, page)
+    app.session_state[name] = other
+    app.run()
+    assert link_of(app)[name] == str(other)
+    assert_link_opens_the_same(app, open_app, page)
 
 
 def test_folder_is_not_opened_for_default(open_app, monkeypatch):

@@ -21,7 +21,7 @@ from viz.models import capture
 from viz.text import LANGUAGES, translator
 
 TEXT = "The animal was too tired."
-HEADS = ("all_heads", "row", "compare", "joined", "switched_off", "numbers")
+HEADS = [{"section": name} for name in ("all_heads", "compare", "joined", "switched_off", "numbers")]
 
 
 @pytest.fixture
@@ -76,12 +76,12 @@ def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["qwen3_next", "gpt_oss", "granite_swa", "laguna", "jamba"])
-@pytest.mark.parametrize("section", HEADS)
-def test_heads_page_checks_hold(open_family, family, section):
+@pytest.mark.parametrize("link", [*HEADS, {"section": "all_heads", "heads_view": "row"}])
+def test_heads_page_checks_hold(open_family, family, link):
     """Every live check of the page holds, with mask and without."""
     for mask in ("own", "window"):
-        app = open_family(family, section=section, layer=3, mask=mask)
-        passing, n = checked(app, "all_heads" if section == "row" else section)
+        app = open_family(family, **link, layer=3, mask=mask)
+        passing, n = checked(app, link["section"])
         assert not app.exception and not app.error
         assert passing == n > 3, (mask, passing, n)
 
@@ -114,7 +114,7 @@ def test_missing_sink_or_gate_is_refused(open_family, lang, family, code, page, 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_row_says_share_of_no_word(open_family, lang):
     """The sentence of a row names the share, and the weights sum to the rest."""
-    app = open_family("gpt_oss", section="row", layer=1, query=4, head=2, lang=lang)
+    app = open_family("gpt_oss", heads_view="row", layer=1, query=4, head=2, lang=lang)
     source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
     row = compute.read(source).layer(1).weights[2, 4]
     sentence = translator(lang)(
@@ -234,7 +234,7 @@ def test_ranges_are_written_short():
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_unread_layers_are_noted(open_family, monkeypatch, lang):
     """Fewer layers than the files hold are shown with a word on it; a whole model without one."""
-    app = open_family("llama", section="row", lang=lang)
+    app = open_family("llama", heads_view="row", lang=lang)
     sentence = translator(lang)("note.layers_unread", n=3)
     assert sentence not in texts(app)
     monkeypatch.setattr("viz.models.layout.LoadedModel.n_unread_layers", 3)

@@ -1,11 +1,10 @@
-"""Sections with several pictures of one idea: each is opened by its button, by its link and by the link it had."""
+"""Sections with several pictures of one idea: each is opened by its button and by its link."""
 
 import pytest
 
 from pages import PAGES
 from tests.running import checked, sentences_of
 from tests.sections import page_named, views_of
-from viz.frame.connection.moved import moved_sections
 from viz.text import translator
 
 VIEWS = [
@@ -38,43 +37,6 @@ def test_view_button_draws_page(open_app, page, section):
     app.run()
     assert checked(app, last)[1]
     assert app.query_params[section.switch] == last
-
-
-@pytest.mark.parametrize(("page", "name"), [(page, name) for page, names in moved_sections().items() for name in names])
-def test_moved_section_opens_by_old_name(open_app, page, name):
-    """An old link opens the section of now, on the view that shows what the old one did."""
-    where = moved_sections()[page][name]
-    if where.page:
-        return
-    app = open_app(page, section=name)
-    assert app.session_state["section"] == where.section
-    for parameter, value in where.parameters.items():
-        restored = app.session_state[parameter]
-        assert str(int(restored) if isinstance(restored, bool) else restored) == value
-
-
-def test_old_parameter_opens_its_view(open_app):
-    """A link from before sections were named in links carries a parameter of one view alone."""
-    app = open_app("positions", pe_k=3)
-    assert (app.session_state["section"], app.session_state["pe_show"]) == ("sinusoids", "step")
-
-
-OF_VIEWS = {
-    ("convolution", "filters"): {"alpha_1d": 7.0},
-    ("convolution", "reach"): {"k_stack": 5},
-    ("convolution", "comparison"): {"compare_k": 5},
-    ("cost", "measured"): {"cost_seconds": 20},
-    ("share_kv", "copying"): {"words": "the cat the"},
-}
-
-
-@pytest.mark.parametrize(("place", "link"), OF_VIEWS.items())
-def test_old_parameter_keeps_its_value(open_app, place, link):
-    """A link of an earlier version, without a section: its parameter names the view."""
-    (page, view), app = place, open_app(place[0], **link)
-    assert not app.exception and not app.info
-    assert translator("en")(f"{page}.{view}.lead") in sentences_of(app)
-    assert {name: app.session_state[name] for name in link} == link
 
 
 def test_view_of_another_section_is_refused(open_app):

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pages import EVERY
+from pages import EVERY, PAGES
 from tests import SAFETY_NET
-from tests.sections import SECTIONS
+from tests.sections import SECTIONS, VIEWS, page_named
 from viz.components import bundle
-from viz.frame.connection.moved import NewPlace, moved_sections
-from viz.frame.search import index as search_index
 from viz.frame.search.index import index
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson_file import lessons
@@ -31,7 +29,7 @@ LARGEST = 60_000
 
 @pytest.fixture(scope="module")
 def entries():
-    return index({name: [section for page, section in SECTIONS if page == name] for name in EVERY})
+    return index({name: page_named(name).sections if name in PAGES else () for name in EVERY})
 
 
 @pytest.fixture(scope="module")
@@ -116,24 +114,17 @@ def test_index_has_everything_once(entries):
     assert sizes == {"term": len(terms()), "page": len(EVERY), "lesson": len(lessons())}
     sections = [f"{path_of(page)}?section={name}" for page, name in SECTIONS]
     assert [entry["to"] for entry in kinds["section"]][: len(sections)] == sections
-    assert n_views <= sum(map(len, moved_sections().values()))
+    assert n_views == len(VIEWS) - len({(page, section) for page, section, _ in VIEWS})
     for kind in ("section", "page", "lesson"):
         assert len({entry["to"] for entry in kinds[kind]}) == len(kinds[kind])
 
 
-def test_index_has_section_that_became_view(monkeypatch):
-    """A section that is a view of another one now is found under its title, and leads to where it is."""
-    places = {
-        "positions": {
-            "added": NewPlace(section="sinusoids", parameters={"pe_show": "added"}),
-            "gone": NewPlace(section="sinusoids"),
-        }
-    }
-    monkeypatch.setattr(search_index, "moved_sections", lambda: places)
+def test_index_has_views_of_sections(entries):
+    """A view of a section is found under its own title, and its link opens it."""
     title = translator("en")("positions.added.title")
-    (entry_,) = (entry for entry in index({"positions": ["sinusoids"]}) if entry["en"][0] == title)
-    assert (entry_["kind"], entry_["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
-    assert entry_["zh"][0] == translator("zh")("positions.added.title")
+    (entry,) = (entry for entry in entries if entry["en"][0] == title)
+    assert (entry["kind"], entry["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
+    assert entry["zh"][0] == translator("zh")("positions.added.title")
 
 
 def test_index_is_plain_text_and_bounded(entries):

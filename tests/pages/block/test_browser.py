@@ -60,7 +60,7 @@ def test_box_accessible_name_equals_text(visit):
 
 
 def test_compared_diagrams_have_no_buttons(visit):
-    page = visit("block", source="words", text="dogs bark", section="norm_place")
+    page = visit("block", source="words", text="dogs bark", section="diagram", block_show="norm_place")
     expect(page.locator(".block .side")).to_have_count(2)
     expect(page.locator(".block .box")).to_have_count(16)
     expect(page.locator(".block button")).to_have_count(0)

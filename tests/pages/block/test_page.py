@@ -14,7 +14,7 @@ from pages.block.compute import outcome, stack_of
 from pages.block.equations import equations_error
 from tests.components.test_maps import unpack
 from tests.running import checked, line_charts, matrices, sentences_of
-from tests.sections import views_of
+from tests.sections import link_to, views_of
 from viz.core.block import BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
 from viz.core.norm import no_norm
@@ -149,7 +149,7 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
-    app = open_app("block", section=section, source=source)
+    app = open_app("block", **link_to("block", section), source=source)
     assert not app.exception
     assert not app.error
     assert checks(app) == {section: with_torch_checks(EVERY if source == "model" else SEEDED)[section]}
@@ -164,7 +164,7 @@ def test_a_section_stands_alone(open_app, section, source):
         {"layer": 2, "box": "enc_feed_forward_norm", "mask": "causal"},
     ],
 )
-def test_old_link_opens_diagram(open_app, link):
+def test_link_restores_diagram(open_app, link):
     app = open_app("block", **link)
     assert app.session_state["section"] == "diagram"
     assert {name: app.query_params[name][-1] for name in app.query_params} == {
@@ -396,7 +396,7 @@ def test_caption_of_models_own_numbers(open_app, settings):
 @pytest.mark.parametrize("section", SECTIONS)
 @pytest.mark.parametrize("target", ["  ", ""])
 def test_empty_target_error_keeps_state(open_app, target, section):
-    app = open_app("block", block="decoder", target=target, section=section)
+    app = open_app("block", block="decoder", target=target, **link_to("block", section))
     if target == "":
         app.text_area(key="target").set_value("").run()
     assert [error.value for error in app.error] == [T("block.no_target")]

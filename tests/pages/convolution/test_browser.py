@@ -106,7 +106,7 @@ def test_drag_updates_link_on_release(visit):
 
 
 def test_dragged_centre_output_equals_torch(visit):
-    page = visit("convolution", source="words", picture="texture", kernel="emboss")
+    page = visit("convolution", source="words", picture="texture", kernel="emboss", section="picture")
     plane = view(page, "picture")
     plane.locator(".plane").scroll_into_view_if_needed()
     box = plane.locator(".plane").bounding_box()
@@ -133,7 +133,7 @@ def test_dragged_centre_output_equals_torch(visit):
 
 def test_keys_and_clicks_move_centre(visit):
     """Keys choose a head and move its centre; clicks set the centre and the query pixel."""
-    page = visit("convolution", source="words", picture="digit")
+    page = visit("convolution", source="words", picture="digit", section="picture")
     plane = view(page, "picture")
     plane.locator(".plane").focus()
     page.keyboard.press("ArrowRight")
@@ -175,7 +175,7 @@ def test_keys_and_clicks_choose_row(visit):
 
 
 def test_training_runs_and_enters_link(visit):
-    page = visit("convolution", source="words", lesson_heads=2)
+    page = visit("convolution", source="words", lesson_heads=2, section="training")
     page.get_by_role("button", name="Learn", exact=True).click()
     expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
     wait_run(page)

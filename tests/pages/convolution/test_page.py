@@ -12,7 +12,7 @@ from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNEL
 from tests.components.test_maps import unpack
 from tests.running import checked, line_charts, opened_view, sentences_of
-from tests.sections import section_views
+from tests.sections import link_to, section_views
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants.learn_convolution import Lesson, learn, teacher
@@ -71,7 +71,7 @@ def test_every_source_passes_checks(open_app, source: str, lang: str):
 
 @pytest.mark.parametrize("section", CHECKS)
 def test_a_section_alone_passes_its_checks(open_app, section: str):
-    app = open_app("convolution", section=section)
+    app = open_app("convolution", **link_to("convolution", section))
     assert not app.exception
     assert checked(app, section) == (CHECKS[section], CHECKS[section])
     lines = check_lines(app, section)
@@ -110,37 +110,6 @@ def test_every_check_holds_under_a_mask(open_app, mask):
     assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
 
 
-@pytest.mark.parametrize(
-    ("section", "link"),
-    [
-        ("windows", {"w_alpha": "7_0_1.5"}),
-        ("windows", {"mix": 0.5, "head": 2}),
-        ("windows", {"layer": 2}),
-        ("filters", {"taps": "own", "tap0": 2.0}),
-        ("filters", {"alpha_1d": 2.0}),
-        ("picture", {"picture": "digit"}),
-        ("picture", {"kernel": "own", "k": 5, "w500": 1.0}),
-        ("picture", {"centres9": "_".join(["1"] * 18)}),
-        ("picture", {"channel": 1}),
-        ("slips", {"slip": "width", "slip_in": 5}),
-        ("slips", {"slip_delta": -3}),
-        ("sharpness", {"reach_k": 5}),
-        ("comparison", {"compare_k": 7}),
-        ("training", {"lesson_seed": 3}),
-        ("training", {"learned": 20, "moment": 1}),
-        ("reach", {"k_stack": 5}),
-        ("likeness", {"head": 2, "layer": 0}),
-    ],
-)
-def test_old_link_opens_its_section(open_app, section, link):
-    app = open_app("convolution", **link)
-    assert opened_view(app) == section
-    assert not app.exception
-    visible = {name: app.query_params[name] for name in app.query_params if name in link}
-    assert visible == {name: str(value) for name, value in link.items() if name in visible}
-    assert visible.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
-
-
 # What the core could do wrong, and a section whose live check must say so with everything at its default, where the
 # blur is the same backwards.
 FAULTS = {
@@ -159,7 +128,7 @@ def test_query_minus_key_fails_check(open_app, monkeypatch, name, section):
     monkeypatch.setattr(module, name, wrong)
     if name == "quadratic_scores":
         monkeypatch.setattr(windows, name, wrong)
-    app = open_app("convolution", section=section, source="words", text="one two three four five")
+    app = open_app("convolution", **link_to("convolution", section), source="words", text="one two three four five")
     assert not app.exception
     n_passed, n = checked(app, section)
     assert n_passed < n == CHECKS[section]
@@ -175,7 +144,7 @@ def test_transposed_kernel_fails_check(open_app, monkeypatch):
         return value_heads(right.offset, right.alpha, blocks)
 
     monkeypatch.setattr(module, "heads_from_kernel", rotation)
-    app = open_app("convolution", section="kernel_in_w_o", source="words", kernel="sobel")
+    app = open_app("convolution", section="picture", source="words", kernel="sobel", view="kernel_in_w_o")
     assert checked(app, "kernel_in_w_o") == (1, 2)
 
 
@@ -212,16 +181,20 @@ def test_invalid_link_falls_back_to_defaults(open_app):
 
 
 def test_picture_view_data_holds_kernel(open_app):
-    header, blocks = views(open_app("convolution", kernel="sobel", picture="texture"))["picture"]
+    header, blocks = views(open_app("convolution", kernel="sobel", picture="texture", section="picture"))["picture"]
     assert (header["rows"], header["columns"]) == tuple(picture("texture").shape[1:])
     assert_close(torch.tensor(blocks["kernel"]), kernels()["sobel"][0].flatten())
     assert header["cells"] == heads_from_kernel(torch.zeros(1, 1, 3, 3), alpha=1.0).offset.tolist()
 
 
 def test_dragged_centres_are_what_is_compared(open_app):
-    app = open_app("convolution", kernel="identity", centres9="_".join(["0"] * 18), alphas9="_".join(["46"] * 9))
+    app = open_app(
+        "convolution", kernel="identity", centres9="_".join(["0"] * 18), alphas9="_".join(["46"] * 9), section="picture"
+    )
     assert _difference(app) < 1e-6  # all look at the query, and the middle cell is the identity
-    difference = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
+    difference = open_app(
+        "convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9), section="picture"
+    )
     assert _difference(difference) > 0.1
 
 
@@ -241,13 +214,13 @@ def _difference(app):
     ],
 )
 def test_equal_paddings_are_explained(open_app, link, why):
-    app = open_app("convolution", section="difference", source="words", **link)
+    app = open_app("convolution", section="picture", source="words", **link, view="difference")
     reasons = {T(f"convolution.{key}") for key in ("border_black", "border_inside")}
     assert {info.value for info in app.info} & reasons == ({T(f"convolution.{why}")} if why else set())
 
 
 def test_training_in_link_runs(open_app):
-    app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
+    app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4, section="training")
     assert not app.exception
     *_, last = _first(Lesson(seed=3, n_heads=4), 60)
     assert f"Step 60: loss **{number(last.loss)}**" in page_sentences(app)
@@ -259,7 +232,7 @@ def test_training_in_link_runs(open_app):
 
 
 def test_training_with_fixed_alpha_explained(open_app):
-    app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
+    app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0, section="training")
     assert T("convolution.lesson_fixed") in page_sentences(app) and T("convolution.lesson_free") not in page_sentences(
         app
     )
@@ -273,7 +246,7 @@ def _first(lesson, steps):
 
 
 def test_training_stops_resumes_and_restarts(open_app):
-    app = open_app("convolution", source="words", learned=40)
+    app = open_app("convolution", source="words", learned=40, section="training")
     assert app.button(key="learn").label == T("convolution.go_on")
     app.session_state["learned"] = 80
     app.run()
@@ -286,7 +259,7 @@ def test_training_stops_resumes_and_restarts(open_app):
 
 
 def test_likeness_finds_the_previous_token_head(open_app):
-    app = open_app("convolution", layer=0, head=2)
+    app = open_app("convolution", layer=0, head=2, section="likeness")
     result = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", page_sentences(app))
     assert result
     assert result[1] == "−1"
@@ -319,7 +292,15 @@ def test_best_head_button_selects_head(open_app):
 
 def test_shared_controls_render_once(open_app):
     for section in ("picture", "difference", "kernel_in_w_o", "all"):
-        app = open_app("convolution", section=section, source="words", kernel="random", n_filters=3, k=5, channel=4)
+        app = open_app(
+            "convolution",
+            **link_to("convolution", section),
+            source="words",
+            kernel="random",
+            n_filters=3,
+            k=5,
+            channel=4,
+        )
         assert not app.exception
         keys = [group.key for group in app.button_group]
         assert [keys.count(name) for name in ("picture", "kernel", "k")] == [1, 1, 1]
@@ -329,7 +310,9 @@ def test_shared_controls_render_once(open_app):
 
 @pytest.mark.parametrize("mask", ["own", "window"])
 def test_stack_chart_matches_sentence(open_app, mask):
-    app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
+    app = open_app(
+        "convolution", section="slips", source="words", text="a b c d e f g h i", k_stack=3, mask=mask, view="reach"
+    )
     assert T("convolution.field_found", n=9, k=3, layers=8) in page_sentences(app)
     (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
     assert stack["y"][:8] == [2, 3, 4, 5, 6, 7, 8, 9]
@@ -339,7 +322,7 @@ def test_stack_chart_matches_sentence(open_app, mask):
 
 def test_single_token_reach_sentence(open_app):
     assert T("convolution.field_one") in page_sentences(
-        open_app("convolution", section="reach", source="words", text="word")
+        open_app("convolution", section="slips", source="words", text="word", view="reach")
     )
 
 

@@ -9,6 +9,7 @@ import torch
 from pages.convolution.slips import choice, comparison, sharpness
 from tests.components.test_maps import unpack
 from tests.running import line_charts, sentences_of
+from tests.sections import link_to
 from viz.core.analysis.map_statistics import count_largest
 from viz.frame.format import number
 from viz.text import LANGUAGES, translator
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("without_source_checks")
 
 
 def open_view(open_app, view, lang, text="a b c", **link):
-    app = open_app("convolution", section=view, source="words", text=text, lang=lang, **link)
+    app = open_app("convolution", **link_to("convolution", view), source="words", text=text, lang=lang, **link)
     assert not app.exception
     return app
 

@@ -95,7 +95,7 @@ def test_a_stack_crosses_a_text(n, k, layers):
 
 
 def test_the_table_says_what_is_counted(open_app):
-    app = open_app("convolution", section="comparison", compare_k=5, source="words", text="a b c d e f")
+    app = open_app("convolution", section="slips", compare_k=5, source="words", text="a b c d e f", view="comparison")
     table = next(element.value for element in app.markdown if element.value.startswith("| What is compared"))
     # 5 · 5 · 3 · 4 numbers; 25 heads with two numbers for Δ and one for α; six words crossed two at a time
     assert "300 numbers" in table and "the same 300 in W_O, and 75 for Δ and α" in table

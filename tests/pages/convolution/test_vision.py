@@ -119,7 +119,7 @@ def test_invalid_patch_rejected(open_app, patch):
 
 
 def test_training_sentence_states_run(open_app):
-    app = open_app("convolution", section="vision_training")
+    app = open_app("convolution", section="vision", view="vision_training")
     assert checked(app, "vision_training") == (3, 3)
     (went,) = [text for text in sentences_of(app) if text.startswith("Trained by this project")]
     run = digits.run()
@@ -129,7 +129,7 @@ def test_training_sentence_states_run(open_app):
 
 
 def test_training_made_the_heads_less_even(open_app):
-    app = open_app("convolution", section="vision_training", digit=0)
+    app = open_app("convolution", section="vision", digit=0, view="vision_training")
     (spread,) = [text for text in sentences_of(app) if "evenly" in text]
     then, now = (float(part) for part in re.findall(r"\*\*([\d.]+)%\*\*", spread))
     assert then > 85 and now < then - 10
@@ -161,7 +161,7 @@ class TestAFolder:
             line.value for line in app.caption
         ]
         assert not any("<b>" in line.value for line in [*app.markdown, *app.caption])
-        app = open_app("convolution", section="vision_training", picture=picture)
+        app = open_app("convolution", section="vision", picture=picture, view="vision_training")
         assert not app.exception and checked(app, "vision_training") == (2, 2)
         assert T("convolution.vision_training.other_start") in page_sentences(app)
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE
 from tests.browser.test_frame import is_wider_than_the_window
+from tests.sections import link_to
 from viz.core.cost.architectures import ARCHITECTURES, Sizes
 from viz.text import translator
 
@@ -17,7 +18,7 @@ HOSTILE = "<img src=x onerror=alert(1)> {from} $x$ **b** #000001 猫"
 @pytest.mark.parametrize(("section", "box"), [("table", ".stMarkdown:has(table)"), ("heads", ".dvn-scroller")])
 def test_wide_table_shows_scroll_shadow(visit, section, box):
     """A shadow stands at its right edge until it has been moved to its end."""
-    table = visit("cost", section=section, viewport=PHONE).locator(box).first
+    table = visit("cost", **link_to("cost", section), viewport=PHONE).locator(box).first
     expect(table).to_have_css("box-shadow", re.compile("-24px"))
     table.evaluate("box => box.scrollTo({left: box.scrollWidth})")
     expect(table).to_have_css("box-shadow", re.compile(r"none|rgba\(0, 0, 0, 0\)"))
@@ -90,13 +91,3 @@ def test_long_text_scrolls_within_frame(visit):
 def test_one_word(visit):
     page = visit("cost", section="paths", source="words", text="one")
     assert panels(page) == {element.name: ("0", "0") for element in ARCHITECTURES}
-
-
-def test_a_measurement_is_started_and_stopped(visit):
-    page = visit("cost", section="measured", cost_d=64, cost_h=2, cost_seconds=60)
-    t = translator("en")
-    page.locator(".st-key-measure button").click()
-    page.locator(".st-key-stop button").click()
-    expect(page.locator(".st-key-measure button")).to_be_visible()
-    wait_run(page)
-    expect(page.get_by_test_id("stAlert")).to_contain_text(t("cost.state_stopped"))

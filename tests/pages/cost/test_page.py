@@ -1,15 +1,12 @@
-"""The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes, a measurement from end to end."""
+"""The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes."""
 
 import json
 
 import pytest
 
-from pages.cost import compute, measured
-from pages.cost.measurement import Measurement
 from pages.cost.page import PAGE
-from tests.running import checked, line_charts, opened_view, sentences_of
-from tests.sections import section_views
-from viz import limits
+from tests.running import checked, line_charts, sentences_of
+from tests.sections import link_to, section_views
 from viz.core.cost.architectures import find_architecture
 from viz.text import LANGUAGES, translator
 
@@ -23,18 +20,10 @@ SECTIONS = {
     "heads": 3,
     "mixes": 6,
     "models": 4,
-    "measured": 3,
 }
 """Number of live checks by section."""
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch):
-    """Two lengths of text are enough here."""
-    monkeypatch.setattr(limits, "MEASURED_LENGTHS", (4, 8, 16))
-    monkeypatch.setattr(measured, "WATCHED_EVERY", None)
 
 
 def tables(app):
@@ -80,7 +69,7 @@ def test_every_check_of_every_section_holds(open_app, lang, link):
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_is_drawn_alone(open_app, section):
-    app = open_app("cost", section=section)
+    app = open_app("cost", **link_to("cost", section))
     assert not app.exception
     visible_sections = [name for name in SECTIONS if checked(app, name) != (0, 0)]
     assert visible_sections == [section]
@@ -88,27 +77,6 @@ def test_a_section_is_drawn_alone(open_app, section):
     lines = [element.value for element in app.markdown if element.value.startswith(("✓", "✗"))]
     assert len(lines) == SECTIONS[section]
     assert all(line.startswith("✓") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("link", "section"),
-    [
-        ({}, "table"),
-        ({"cost_n": 100, "cost_k": 7}, "table"),
-        ({"cost_how": "exact"}, "growth"),
-        ({"cost_fixed": 1}, "heads"),
-        ({"mix_pattern": "one"}, "mixes"),
-        ({"cost_model": "gpt2"}, "models"),
-        ({"cost_seconds": 20}, "measured"),
-    ],
-)
-def test_old_link_opens_its_section(open_app, link, section):
-    app = open_app("cost", **link)
-    assert opened_view(app) == section
-    assert {name: str(app.session_state[name]) for name in link} == {
-        name: "True" if name == "cost_fixed" else str(value) for name, value in link.items()
-    }
-    assert not any("section" in element.value for element in app.info)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -165,7 +133,7 @@ def test_real_models(open_app):
 
 @pytest.mark.parametrize("how", ["order", "exact"])
 def test_curves_and_their_crossings(open_app, how):
-    app = open_app("cost", cost_how=how, cost_d=256, cost_k=7, cost_h=8)
+    app = open_app("cost", cost_how=how, cost_d=256, cost_k=7, cost_h=8, section="growth")
     t = translator("en")
     crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
     for name, n in crossings.items():
@@ -183,7 +151,7 @@ def test_curves_and_their_crossings(open_app, how):
 
 def test_pairs_share_half_at_twice_width(open_app):
     """Pairs take half of the work from n = 2 d on."""
-    app = open_app("cost", section="parts", cost_d=256, cost_n=300)
+    app = open_app("cost", section="growth", cost_d=256, cost_n=300, view="parts")
     assert translator("en")("cost.parts_found", n="512") in page_sentences(app)
     pairs, matrices, near = lines(app, "parts")
     assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
@@ -218,7 +186,7 @@ def test_shares_near_limits_not_rounded_over(open_app):
     assert "| <0.1% |" in tables(app)[1] and "| 0.0% |" not in tables(app)[1]
     shares = frame(app, "share")["share"]
     assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
-    assert "1,000 KiB" in page_sentences(open_app("cost", section="memory", cost_n=7804))
+    assert "1,000 KiB" in page_sentences(open_app("cost", section="growth", cost_n=7804, view="memory"))
 
 
 @pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])
@@ -237,44 +205,3 @@ def test_paths_view_steps_equal_core(open_app):
     last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
     assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}
     assert all(find_architecture(panel["name"]) for panel in data["panels"])
-
-
-def test_a_measurement_from_end_to_end(open_app):
-    app = open_app("cost", section="measured", cost_d=16, cost_h=2)
-    app.button(key="measure").click().run()
-    for _ in range(600):
-        if not any(element.key == "stop" for element in app.button):
-            break
-        app.run()
-    assert not app.exception
-    t = translator("en")
-    results = frame(app, "lengths")
-    assert list(results["layer"]) == [t(f"cost.c_{name}") for name in ("naive", "sdpa", "convolution", "gru", "lstm")]
-    assert set(results["lengths"]) == {"4 – 16"}
-    assert all("±" in value for value in results["time"])
-    points = [line for line in lines(app, "times") if line["dash"] is None]
-    assert [line["x"] for line in points] == [[4, 8, 16]] * 5
-    assert app.button(key="measure").label == t("cost.again")
-    square = lines(app, "peaks")[-1]
-    assert square["y"] == [4 * 2 * n * n / 2**20 for n in (4, 8, 16)], "in MiB, as everywhere on the page"
-
-
-def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
-    states = {"state": "running", "stopped": False}
-    monkeypatch.setattr(Measurement, "active", property(lambda self: not states["stopped"]))
-    monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
-    compute.shared_measurement.clear()
-    app = open_app("cost", section="measured", cost_d=16, cost_h=2)
-    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["stop"]
-    app.button(key="stop").click().run()
-    assert states["stopped"]
-    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["measure"]
-    compute.shared_measurement.clear()
-
-
-@pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])
-def test_large_layers_are_not_timed(open_app, sizes):
-    app = open_app("cost", section="measured", **sizes)
-    assert translator("en")("cost.too_wide", d=1024, k=15) in [element.value for element in app.info]
-    assert not any(element.key == "measure" for element in app.button)
-    assert checked(app, "measured") == (1, 1)

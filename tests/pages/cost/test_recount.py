@@ -37,14 +37,6 @@ def test_known_models():
     assert recount.cache_bytes(preset("Mistral-7B-v0.1").model, 10**6) == 4096 * 128 * 1024
 
 
-def test_attention_is_compared_with_torchs():
-    assert 0 < recount.attention_error(64, 4, 11) < 1e-5
-
-
-def test_a_slope():
-    assert recount.slope((1, 2, 4, 8), (3, 12, 48, 192)) == pytest.approx(2)
-
-
 @pytest.mark.parametrize(("n", "block"), [(1, 128), (128, 128), (300, 128), (17, 4), (5, 1)])
 def test_streaming_is_exact_whatever_the_scores(n, block):
     q, k, v = 3 * torch.randn(3, 2, n, 8, generator=torch.Generator().manual_seed(1))

@@ -1,13 +1,10 @@
-"""Sentences of the Cost page: true of every model, and of measurements that were cut short."""
+"""Sentences of the Cost page: true of every model."""
 
 from itertools import pairwise
 
 import pytest
 
-from pages.cost import measured
 from viz.core.cost.model import model_flops, model_parameters
-from viz.core.cost.timed_layers import Plan
-from viz.core.cost.timing import Point
 from viz.models.presets import presets
 from viz.text import LANGUAGES, translator
 
@@ -32,10 +29,3 @@ def test_formula_leaves_output_out(lang):
         assert 2 * n * (projections + 2 * a.H * a.d_k * n * m.n_layers + feed_forward) == flops.total - flops.output
     t = translator(lang)
     assert t("cost.share_output") in t("cost.models.why")
-
-
-@pytest.mark.parametrize(("lengths", "text"), [((64,), "64"), ((64, 128), "64 – 128")])
-def test_one_length_is_no_range(lengths, text):
-    plan = Plan(d=8, h=2, k=3, lengths=lengths, seconds=1)
-    points = [Point(name="naive", n=n, seconds=n / 1000, peak_bytes=n) for n in lengths]
-    assert measured._row(translator("en"), plan, "naive", points)["lengths"] == text

@@ -47,7 +47,7 @@ def test_opening_head_links_it_to_animal(open_app, lang):
     assert known_note is not None
     assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
-    row = open_app(lang=lang, section="row", text=TEXT)
+    row = open_app(lang=lang, heads_view="row", text=TEXT)
     assert t("heads.row_weights", query="it", key="animal", value="0.68") in page_sentences(row)
 
 
@@ -61,10 +61,11 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
         packaged_file(E5)
     known_note, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
     assert known_note is not None
-    app, row = (open_app(lang=lang, section=section) for section in ("all_heads", "row"))
+    app = open_app(lang=lang, section="all_heads")
     assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
-    assert translator(lang)("heads.row_weights", **said_so) in page_sentences(row)
+    app.session_state["heads_view"] = "row"
+    assert translator(lang)("heads.row_weights", **said_so) in page_sentences(app.run())
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -110,15 +111,15 @@ def test_masked_numbers_not_models_own(open_app, lang):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_temperature_leaves_row_unchanged(open_app, lang):
     t = translator(lang)
-    app = open_app(lang=lang, temperature=5, query=5, section="row")
+    app = open_app(lang=lang, temperature=5, query=5, heads_view="row")
     assert t("heads.part_at_one", T=5) in page_sentences(app)
     row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
-    assert t("heads.part_at_one", T=1) not in page_sentences(open_app(lang=lang, section="row"))
+    assert t("heads.part_at_one", T=1) not in page_sentences(open_app(lang=lang, heads_view="row"))
 
 
 def test_the_row_drawn_is_the_traces(open_app):
-    app = open_app(layer=2, head=9, query=5, section="row")
+    app = open_app(layer=2, head=9, query=5, heads_view="row")
     row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
 
@@ -130,7 +131,7 @@ def test_arrivals_equal_weighted_values(open_app):
         (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
     ])  # fmt: skip
     torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
-    weight, message = both(open_app(part="arrive"), "arrive")
+    weight, message = both(open_app(section="arrivals"), "arrive")
     np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
     expected = (trace.weights[1] * norms).sum(0)
     np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
@@ -139,13 +140,13 @@ def test_arrivals_equal_weighted_values(open_app):
 
 
 def test_arrival_shares_with_masked_rows(open_app):
-    weight, message = both(open_app(part="arrive", **BLIND), "arrive")
+    weight, message = both(open_app(section="arrivals", **BLIND), "arrive")
     assert weight.sum() == pytest.approx(1, abs=1e-5)
     assert message.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_table_is_the_portrait(open_app):
-    app = open_app(layer=0, part="numbers")
+    app = open_app(layer=0, section="numbers")
     table = app.dataframe[0].value
     assert len(table) == 13
     assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
@@ -155,7 +156,7 @@ def test_the_table_is_the_portrait(open_app):
 @pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
 @pytest.mark.parametrize("source", inputs.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
-    app = open_app(source=source, part="after", after=stage)
+    app = open_app(source=source, section="joined", after=stage)
     _, plotted = matrices(app)[f"after_{stage}"]
     n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
     n = 16 if source != "words" else 12
@@ -165,7 +166,7 @@ def test_what_leaves_the_heads(open_app, stage, source):
 
 @pytest.mark.parametrize("source", inputs.SOURCES)
 def test_heads_off_remove_contributions(open_app, source):
-    app = open_app(source=source, part="off", off="1-2")
+    app = open_app(source=source, section="switched_off", off="1-2")
     local_value, end = both(app, "change")
     loaded_model = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
     sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
@@ -185,11 +186,11 @@ ALL = {"source": "words", "mask": "padding", "pad": 32}
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_heads_off_average_skips_masked_rows(open_app, lang):
-    app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
+    app, t = open_app(section="switched_off", off="0", lang=lang, **BLIND), translator(lang)
     local_value, end = both(app, "change")
     assert np.isnan(local_value[:3]).all() and np.isfinite(local_value[3:]).all()
     assert t("heads.off_found", n=1, here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
-    app = open_app(part="off", off="0", lang=lang, **ALL)
+    app = open_app(section="switched_off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
     assert t("heads.off_nowhere", n=1, end=share(end.mean())) in page_sentences(app)
 
@@ -197,19 +198,19 @@ def test_heads_off_average_skips_masked_rows(open_app, lang):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("what", ["weights", "scores"])
 def test_fully_masked_row_sentence(open_app, what, lang):
-    app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
+    app, t = open_app(query=0, what=what, lang=lang, heads_view="row", **BLIND), translator(lang)
     assert t("head_grid.says_blind", q="The") in page_sentences(app)
     assert not any("-inf" in element for element in page_sentences(app))
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
 def test_row_with_hidden_keys_sentence(open_app, what):
-    app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
+    app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, heads_view="row")  # [CLS] is left
     assert translator("en")("head_grid.says_blind", q="1 · the") in page_sentences(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):
-    app = open_app(hide="1", query=5, section="row")  # counted with [CLS]
+    app = open_app(hide="1", query=5, heads_view="row")  # counted with [CLS]
     assert translator("en")("view.hide_says") in page_sentences(app)
     row = only(app, "row")
     special = torch.tensor(compute.read(REAL).tokens.special)
@@ -219,13 +220,13 @@ def test_hidden_specials_renormalise_and_say_so(open_app):
 
 
 def test_merged_words(open_app):
-    app = open_app(merge="1", text="electroencephalography works", section="row")
+    app = open_app(merge="1", text="electroencephalography works", heads_view="row")
     names = bar_charts(app)["row"].header["labels"]
     assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
 
 
 def test_masked_scores_show_no_nan(open_app):
-    app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", section="row")
+    app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", heads_view="row")
     row = only(app, "row")
     assert np.isfinite(row[:2]).all()
     assert np.isnan(row[2:]).all()
@@ -267,7 +268,7 @@ def test_messages_summed_in_chunks():
 @pytest.mark.parametrize(("what", "text", "n"), [("weights", "cat cat cat cat", 4), ("scores", "a b a b", 2)])
 def test_row_of_equal_keys_names_none(open_app, lang, what, text, n):
     """The first of several keys with the largest weight is not looked at most."""
-    app = open_app(lang=lang, section="row", source="words", what=what, text=text, query=0, head=0)
+    app = open_app(lang=lang, heads_view="row", source="words", what=what, text=text, query=0, head=0)
     before = translator(lang)(f"heads.row_{what}_alike", query=f"0 · {text.split()[0]}", n=n, value="X").partition("X")[
         0
     ]

@@ -125,7 +125,7 @@ def test_stroke_round_trips_through_link(visit):
 
 def test_painter_frames_column_only_where_pointed(visit):
     """A chosen word is the one that looks: its row is framed, and no column before a cell is pointed at."""
-    page = visit("masks", query=6)
+    page = visit("masks", query=6, mask="own")
     painter = page.locator(".painter")
     assert painter.evaluate("view => view.painter.pointed()") == {"query": 6, "key": None}
     page.mouse.move(*place(page, 2, 5))
@@ -204,14 +204,14 @@ def test_growing_text_changes_unmasked_rows(visit):
 
 def test_small_change_not_rounded_to_zero(visit):
     """A head of previous tokens: every row loses something, and no row as much as a hundredth."""
-    page = visit("masks", layer=0, head=2, section="decoding")
+    page = visit("masks", layer=0, head=2, section="decoding", mask="own")
     sentences = page.locator(".growing .found").last
     expect(sentences).to_contain_text("gave up <0.01 of its weight")
 
 
 def test_equal_words_have_no_first(visit):
     """Rows that give up as much are counted, none is named first; one row alone is not "most of all"."""
-    page = visit("masks", section="decoding", source="words", text="cat cat cat cat")
+    page = visit("masks", section="decoding", source="words", text="cat cat cat cat", mask="own")
     growing = page.locator(".growing")
     growing.locator("input").evaluate("input => { input.value = 4; input.dispatchEvent(new Event('input')); }")
     expect(growing.locator(".found").last).to_contain_text("“3 · cat” has come. 3 of the 3 rows before it have changed")
@@ -269,7 +269,7 @@ def test_phone_dark_touch_paints(visit):
 
 def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
-    page.goto(address(app_url, "masks", source="words", text=WORDS))
+    page.goto(address(app_url, "masks", source="words", text=WORDS, mask="own"))
     wait_run(page)
     touches, main = page.context.new_cdp_session(page), page.get_by_test_id("stMain")
     x, y = place(page, 2, 0)

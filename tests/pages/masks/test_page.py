@@ -58,7 +58,7 @@ def empty_row(app):
 @pytest.mark.parametrize(
     "link",
     [
-        {},
+        {"mask": "own"},
         {"mask": "painted", "painted": HAND, "head": 3, "lang": "zh"},
         {"mask": "both", "pad": 5, "pad_left": 1, "source": "words", "n_kv_heads": 2, "mask_late": 1},
         {"mask": "padding", "pad": 32, "source": "embeddings", "lang": "zh"},
@@ -74,7 +74,7 @@ def test_every_check_of_the_page_holds(open_app, link):
     n_holding = [checked(app, section.name) for section in PAGE.sections]
     assert all(n_passed == n for n_passed, n in n_holding)
     # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
-    missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if not link else 0
+    missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if link == {"mask": "own"} else 0
     assert sum(n for _, n in n_holding) == 24 - missing
     assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
         name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
@@ -83,7 +83,7 @@ def test_every_check_of_the_page_holds(open_app, link):
 
 
 def test_costs_table_counts_cells(open_app):
-    app = open_app("masks", mask="causal", section="every_mask")
+    app = open_app("masks", mask="causal", section="editor", costs=1)
     rows = costs(app)
     at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
     assert rows["cells kept"][at] == "136 / 256"
@@ -101,7 +101,7 @@ def test_costs_table_counts_cells(open_app):
 
 
 def test_an_empty_row_in_six_programs(open_app):
-    app = open_app("masks", query=4, head=2, section="empty_row")
+    app = open_app("masks", query=4, head=2, section="mistakes", mistake="empty_row", mask="own")
     table, call = empty_row(app), compute.read(REAL).calls[3]
     assert list(table[T("masks.t_weights")])[:3] == ["NaN", "0.062", "0.062"]
     assert list(table["sum of the row"]) == ["NaN", "1", "1", "1", "0", "0"]
@@ -111,18 +111,19 @@ def test_an_empty_row_in_six_programs(open_app):
 
 
 def test_late_mask_loss_reported(open_app):
-    app = open_app("masks", mask="causal", mask_late=1)
+    app = open_app("masks", mask="causal", mask_late=1, section="mistakes", mistake="too_late")
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
     result = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
     assert result in [element.value for element in app.warning]
     assert T("masks.late_nothing") in [
-        element.value for element in open_app("masks", mask_late=1, **BLOCKS_NOTHING).info
+        element.value
+        for element in open_app("masks", mask_late=1, **BLOCKS_NOTHING, section="mistakes", mistake="too_late").info
     ]
 
 
-@pytest.mark.parametrize("section", ["too_late", "polarity"])
-def test_no_mask_shows_causal_instead(open_app, section):
-    app, causal = open_app("masks", section=section), open_app("masks", section=section, mask="causal")
+@pytest.mark.parametrize("mistake", ["too_late", "polarity"])
+def test_no_mask_shows_causal_instead(open_app, mistake):
+    app, causal = (open_app("masks", section="mistakes", mistake=mistake, mask=mask) for mask in ("own", "causal"))
     sentences = [{element.value for element in visible.markdown} for visible in (app, causal)]
     assert sentences[0] >= {text for text in sentences[1] if "0." in text}, "the same findings, to the last number"
     assert T("masks.instead") in [element.value for element in app.caption]
@@ -140,7 +141,7 @@ def test_large_scores_turn_no_check_red(open_app, memory_given_back):
 
 def test_late_mask_with_tiny_loss(open_app):
     """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
-    app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2)
+    app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2, section="mistakes", mistake="too_late")
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
     assert 1e-6 < lost < 1e-4
     assert T("masks.late_little", lost="<0.1%") in [element.value for element in app.info]
@@ -148,7 +149,7 @@ def test_late_mask_with_tiny_loss(open_app):
 
 
 def test_equal_words_hide_opposite_mask(open_app):
-    app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
+    app = open_app("masks", source="words", text="a a a a", mask="causal", section="mistakes", mistake="polarity")
     start = T("masks.polarity_alike", off="X").split("X")[0]
     assert [element.value for element in app.info if element.value.startswith(start)]
     assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == line for line in sentences_of(app))
@@ -162,8 +163,8 @@ def test_opposite_mask_difference_reported(open_app):
     )
     off = number((wrong - right).abs().max())  # the last row would look nowhere
     rotated = T("masks.polarity_turned", mha=off, sdpa=off)
-    assert rotated in sentences_of(open_app("masks", mask="causal", section="polarity"))
-    nothing = open_app("masks", section="polarity", **BLOCKS_NOTHING)
+    assert rotated in sentences_of(open_app("masks", mask="causal", section="mistakes", mistake="polarity"))
+    nothing = open_app("masks", section="mistakes", **BLOCKS_NOTHING, mistake="polarity")
     assert T("masks.polarity_no_row") in [element.value for element in nothing.info]
     assert not any(line.startswith(rotated[:20]) for line in sentences_of(nothing))
 
@@ -234,24 +235,12 @@ def test_a_decoders_own_mask_stays(open_app):
     assert any(caption.value.startswith("The model itself blocks") for caption in app.caption)
 
 
-@pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "mistakes"), ({"mask": "causal"}, "editor")])
-def test_old_link_opens_its_section(open_app, link, section):
-    assert open_app("masks", **link).session_state["section"] == section
-
-
 @pytest.mark.usefixtures("without_source_checks")
 def test_page_opens_on_causal_mask(open_app):
-    """Only as it opens does the link not name the mask; on another page nobody has chosen one."""
+    """The link does not name it; on another page nobody has chosen one."""
     app = open_app("masks")
     assert app.session_state["mask"] == "causal" and "mask" not in app.query_params
     app.text_area(key="text").set_value("a b c").run()
-    assert app.query_params["mask"] == "causal"
+    assert app.session_state["mask"] == "causal" and "mask" not in app.query_params
     app.switch_page(file_of("heads")).run()
     assert app.session_state["mask"] == "own" and "mask" not in app.query_params
-
-
-@pytest.mark.usefixtures("without_source_checks")
-def test_link_without_mask_shows_none_added(open_app):
-    """Links of before the page opened on the causal mask name no mask where none was added."""
-    assert open_app("masks", text="a b c").session_state["mask"] == "own"
-    assert open_app("masks", text="a b c", mask="causal").session_state["mask"] == "causal"

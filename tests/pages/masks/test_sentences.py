@@ -65,7 +65,9 @@ def test_painted_mask_shares_the_blame(open_app, lang):
 def test_share_of_plain_layers_is_counted(open_app, small_model, lang, family, is_plain):
     """A layer with a gate, or with keys made of short vectors, has other projections than the four that are counted."""
     t = translator(lang)
-    app = open_app("masks", model=small_model(family), text="The animal did", costs=1, section="editor", lang=lang)
+    app = open_app(
+        "masks", model=small_model(family), text="The animal did", costs=1, section="editor", lang=lang, mask="own"
+    )
     assert not app.exception
     assert (t("masks.t_layer") in app.dataframe[0].value) == is_plain
     notes = [element.value for element in app.caption]
@@ -83,7 +85,7 @@ def test_chunks_are_no_windows(open_app, lang, window):
 @pytest.mark.parametrize(("near", "function"), [("window", look_back), ("chunks", chunks)])
 @pytest.mark.parametrize("pattern", ["one", "none"])
 def test_code_makes_the_masks_drawn(open_app, near, function, pattern):
-    app = open_app("masks", source="words", text=TEXT, section="layers", near=near, pattern=pattern)
+    app = open_app("masks", source="words", text=TEXT, section="layers", near=near, pattern=pattern, mask="own")
     app.session_state["_footer_layers"] = "code"
     app.run()
     assert not app.exception

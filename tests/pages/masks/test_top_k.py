@@ -68,7 +68,9 @@ def test_top_k_without_open_cells(open_app):
 
 def test_top_k_hostile_word_stays_text(open_app):
     """The word of the worst row is no Markdown."""
-    app = open_app("masks", section="top_k", source="words", text="![y](http://example.com) <b>x</b>", keep=1)
+    app = open_app(
+        "masks", section="top_k", source="words", text="![y](http://example.com) <b>x</b>", keep=1, mask="own"
+    )
     assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 

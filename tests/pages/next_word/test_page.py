@@ -113,14 +113,6 @@ def test_other_decoder_is_two_clicks_away(open_app, twins_only):
     assert app.text_area(key="text").value == COPY.text
 
 
-def test_link_of_earlier_version_keeps_text(open_app):
-    """A link that named the small decoder and no text showed the app's first sentence."""
-    packaged_file(SMALL_DECODER)
-    app = open_app("next_word", model=SMALL_DECODER)
-    assert app.text_area(key="text").value == examples()[0].text
-    assert open_app("next_word", model=TWIN).text_area(key="text").value == examples()[0].text
-
-
 @pytest.mark.parametrize("link", [{}, {"source": "words"}, {"text": "the dog saw a cat"}, {"model": "animals-en-zh"}])
 def test_example_reads_text_of_box(open_app, twins_only, link):
     app = open_app("next_word", **link)

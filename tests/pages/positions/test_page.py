@@ -11,7 +11,7 @@ from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
-from tests.sections import views_of
+from tests.sections import link_to, views_of
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
@@ -106,51 +106,11 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_section_stands_alone(open_app, section, source):
     """It needs nothing that another section has drawn or declared."""
-    app = open_app("positions", section=section, source=source)
+    app = open_app("positions", **link_to("positions", section), source=source)
     assert not app.exception
     assert not app.error
     every = {"model": EVERY, "embeddings": SEEDED, "words": SMALL}[source]
     assert checks(app) == {section: every[section]}
-
-
-@pytest.mark.parametrize(
-    ("link", "section"),
-    [
-        ({}, "shuffle"),
-        ({"shuffle": 9, "need": "t5", "order": "reversed", "place_head": 1}, "shuffle"),
-        ({"pe_width": 32}, "sinusoids"),
-        ({"pe_n": 100}, "sinusoids"),
-        ({"pe_at": 40}, "sinusoids"),
-        ({"pe_pairs": "0-3"}, "sinusoids"),
-        ({"pe_k": -3}, "step"),
-        ({"pe_pair": 2}, "step"),
-        ({"added": "sinusoidal"}, "added"),
-        ({"encoding": "alibi"}, "encodings"),
-        ({"look_at": "scores"}, "encodings"),
-        ({"pairing": "halves"}, "rope"),
-        ({"rope_query": 2}, "rope"),
-        ({"rope_key": 0}, "rope"),
-        ({"rope_pair": 1}, "rope"),
-        ({"rope_shift": 17}, "rope"),
-        ({"trained": 128}, "far"),
-        ({"today_factor": 2}, "today"),
-        ({"today_share": 0.5}, "today"),
-        ({"nope_gain": 0.2}, "no_positions"),
-    ],
-)
-def test_old_link_opens_its_section(open_app, link, section):
-    app = open_app("positions", **link)
-    assert not app.exception
-    switches = {
-        "added": ("sinusoids", "pe_show"),
-        "step": ("sinusoids", "pe_show"),
-        "no_positions": ("today", "today_show"),
-    }
-    tab, switch = switches.get(section, (section, ""))
-    where = {"section": tab} | ({switch: section} if switch else {})
-    assert {name: app.session_state[name] for name in where} == where
-    expected = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
-    assert {name: app.query_params[name] for name in app.query_params} == expected
 
 
 @pytest.mark.usefixtures("without_source_checks")
@@ -182,7 +142,9 @@ def test_without_positions_only_the_places_change(open_app):
 
 
 def test_the_maps_are_the_encodings(open_app):
-    header, maps, blocks = encoding_maps(open_app("positions", source="words", look_at="scores", place_head=1))
+    header, maps, blocks = encoding_maps(
+        open_app("positions", source="words", look_at="scores", place_head=1, section="encodings")
+    )
     none = maps[T("positions.name_none")]
     assert_close(maps[T("positions.name_alibi")] - none, alibi(4, *none.shape)[1], atol=1e-5, rtol=0)
     window = encodings(base=1e4, alpha=0.5, delta=-1.0, seed=0, rows=None)["quadratic"].bias(4, *none.shape)
@@ -220,10 +182,10 @@ def test_odd_head_width_warning(open_app):
 
 
 def test_odd_width_explained(open_app):
-    app = open_app("positions", pe_width=7)
+    app = open_app("positions", pe_width=7, section="sinusoids")
     assert not app.exception
     assert [element.value for element in app.warning] == [T("error.odd_width", width=7)]
-    step = open_app("positions", pe_width=7, section="step")
+    step = open_app("positions", pe_width=7, section="sinusoids", pe_show="step")
     assert [line.value for line in step.info] == [T("positions.odd")]
     assert not step.exception
 
@@ -262,7 +224,7 @@ def test_the_link_holds_the_state(open_app):
 
 
 def test_encoding_of_link_opens_map(open_app):
-    app = open_app("positions", source="words", encoding="t5")
+    app = open_app("positions", source="words", encoding="t5", section="encodings")
     assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
 

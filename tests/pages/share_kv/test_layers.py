@@ -7,7 +7,7 @@ import torch
 from pages.share_kv import compute as own_compute
 from pages.share_kv.layers.across import _largest, source_by_hand
 from pages.share_kv.layers.windows import PERIODS, WindowedCache, cells_by_hand, layer_kinds
-from tests.running import bar_charts, checked, line_charts, matrices, opened_view, sentences_of
+from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -94,17 +94,6 @@ def test_seeded_layers_run_in_order():
     weights = own_compute.HeadWeights.random(AttentionSpec(d_model=12, n_heads=3, n_kv_heads=3), seed=6)
     torch.testing.assert_close(first.k, trace.k)
     torch.testing.assert_close(second.q.transpose(0, 1).flatten(1), (trace.x + trace.output) @ weights.w_q)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "view"), [("reading_layer", 2, "across_layers"), ("cache_window", 2, "windows"),
-                                ("cached_model", "DeepSeek-V3", "recent")],
-)  # fmt: skip
-def test_link_with_parameter_opens_view(open_app, name, value, view):
-    app = open_app("share_kv", **{name: value})
-    assert not app.exception
-    assert opened_view(app) == view
-    assert app.session_state[name] == value
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pages.share_kv import copying, growing_cache, published, savings, speed, wh
 from pages.share_kv.page import PAGE
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import all_elements, bar_charts, checked, line_charts, sentences_of
+from tests.running import bar_charts, checked, line_charts, sentences_of
 from tests.sections import link_to, section_views
 from tests.shown.digests import digests_of
 from viz.core.analysis.map_statistics import total_variation
@@ -99,7 +99,7 @@ def test_the_layers_own_g_pools_nothing(open_app):
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
 def test_pooled_numbers_not_models_own(open_app, link, is_own):
     for section in ("who_shares", "growing_cache"):
-        sentences = [element.value for element in open_app("share_kv", section=section, **link).caption]
+        sentences = [element.value for element in open_app("share_kv", **link_to("share_kv", section), **link).caption]
         assert any(T("source.model_own") in element for element in sentences) == is_own
 
 
@@ -140,7 +140,7 @@ def test_undetected_mistake_sentence(open_app, lang):
 
 
 def test_the_table_counts_every_g(open_app):
-    table = tables(open_app("share_kv", n_kv_heads=4, section="savings"))[0]
+    table = tables(open_app("share_kv", n_kv_heads=4, section="published", view="savings"))[0]
     assert [row.split("G = ")[1].split()[0] for row in table.iloc[:, 0]] == ["12", "6", "4", "3", "2", "1"]
     assert table.iloc[:, 0][2].startswith("→")
     expected = [parameters(AttentionSpec(d_model=384, n_heads=12, n_kv_heads=g)).total for g in (12, 6, 4, 3, 2, 1)]
@@ -181,12 +181,14 @@ class TestPublished:
         ],
     )  # fmt: skip
     def test_one_token(self, open_app, name, per_token, mha):
-        app = open_app("share_kv", preset=name, n=1)
+        app = open_app("share_kv", preset=name, n=1, section="published")
         ours, theirs, _ = (element.value for element in app.metric)
         assert (ours, theirs) == (size_text(per_token), size_text(mha))
 
     def test_every_size_multiplies(self, open_app):
-        app = open_app("share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, layers=5, number="int8")
+        app = open_app(
+            "share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, layers=5, number="int8", section="published"
+        )
         assert checked(app, "published") == (1, 1)
         size = kv_cache_bytes(
             AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8), n_tokens=1_000_000, n_layers=5, batch=3,
@@ -194,13 +196,13 @@ class TestPublished:
         )  # fmt: skip
         assert app.metric[0].value == size_text(size)
         assert T("share_kv.window", window="4,096", w=32, L=32) in [element.value for element in app.caption]
-        app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
+        app = open_app("share_kv", preset="Gemma-2-2B", layers=1, section="published")
         assert T("share_kv.window", window="4,096", w=13, L=26) in [element.value for element in app.caption]
 
     @pytest.mark.parametrize("layers", [1, 2])
     def test_sharing_across_layers_takes_several(self, open_app, layers):
         """The *Why* footer names sharing across layers and the source of the sizes."""
-        app = open_app("share_kv", preset="Gemma-2-2B", layers=layers)
+        app = open_app("share_kv", preset="Gemma-2-2B", layers=layers, section="published")
         app.session_state["_footer_published"] = "why"
         messages = [element.value for element in app.run().caption]
         assert any(element.startswith(T("share_kv.across").partition("{")[0]) for element in messages) == (layers > 1)
@@ -208,19 +210,23 @@ class TestPublished:
 
     @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
     def test_encoder_shows_no_read_metric(self, open_app, name):
-        app = open_app("share_kv", preset=name)
+        app = open_app("share_kv", preset=name, section="published")
         assert T("share_kv.m_read") not in [element.label for element in app.metric]
         assert T("share_kv.encoder") in [element.value for element in app.caption]
 
     def test_curves(self, open_app):
-        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["lines"]
+        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1, section="published"))["growth"][
+            "lines"
+        ]
         own_value = T("share_kv.as_published", name="G = 8 · GQA")
         assert [element["name"] for element in curves] == ["G = 64 · MHA", own_value, "G = 1 · MQA"]
         assert curves[1]["y"][-1] == pytest.approx(327.68e9)  # bytes, at a million tokens
 
     @pytest.mark.parametrize(("G", "has_curve"), [(4, True), (3, False)])
     def test_dividing_g_has_curve(self, open_app, G, has_curve):
-        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["lines"]
+        curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G, section="published"))["growth"][
+            "lines"
+        ]
         assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == has_curve
 
     def test_a_model_brings_its_own_layers(self, open_app):
@@ -249,18 +255,18 @@ class TestTwins:
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
 
     def test_without_second_layer_prediction_fails(self, open_app):
-        table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15"))[0]
+        table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15", section="copying"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
 
     def test_unknown_words_shown_as_text(self, open_app):
-        app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>")
+        app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>", section="copying")
         sentences = [element.value for element in app.text if "zebra" in element.value]
         assert len(sentences) == 1
         assert not app.exception
 
     def test_link_compares_training_checkpoints(self, open_app):
-        app = open_app("share_kv", section="trained")
+        app = open_app("share_kv", section="copying", view="trained")
         (html,) = [element.proto.body for element in app.get("html") if element.proto.body.startswith('<a class="see"')]
         link = re.findall('href="([^"]*)"', html)[0]
         place, requests = urlsplit(unescape(link)), dict(parse_qsl(urlsplit(unescape(link)).query))
@@ -270,13 +276,13 @@ class TestTwins:
 
     @pytest.mark.parametrize("words", ["", "   ", "cat", "cat " * 400])
     def test_any_words(self, open_app, words):
-        app = open_app("share_kv", words=words)
+        app = open_app("share_kv", words=words, section="copying")
         assert not app.exception
         assert bool(app.error) == (not words.strip())
 
     @pytest.mark.parametrize(("words", "maps"), [("the", 0), ("the cat", 1), ("the cat the", 2)])
     def test_no_head_is_best_at_nothing(self, open_app, words, maps):
-        app = open_app("share_kv", words=words)
+        app = open_app("share_kv", words=words, section="copying")
         table = tables(app)[0]
         assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
             maps < 1, maps < 2,
@@ -299,11 +305,11 @@ class TestTwins:
         assert view(app, "sharing")["n_kv_heads"] == 2
         assert T("share_kv.own", own=2, H=8) in [element.value for element in app.caption]
         assert checked(app, "who_shares") == (6, 6)  # RoPE turns k after its projection: no check of it
-        assert checked(open_app("share_kv", model=twin_id(2), section="savings"), "savings") == (3, 3)
+        assert checked(open_app("share_kv", model=twin_id(2), section="published", view="savings"), "savings") == (3, 3)
 
 
 def test_measured_here(open_app, monkeypatch):
-    app = open_app("share_kv", section="speed")
+    app = open_app("share_kv", section="published", view="speed")
     (read,) = bar_charts(app)["decode_bytes"].series.values()
     assert read.tolist() == [128, 64, 32, 16, 8, 4]
     monkeypatch.setattr(own_compute, "decode_seconds", lambda plan, g: 0.001 * g + 0.001)
@@ -356,27 +362,7 @@ def twin_source(text, g=2):
     return specs.Source(kind="model", text=text, model=twin_id(g))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "section"),
-    [
-        ("n_kv_heads", 6, "who_shares"), ("layer", 1, "who_shares"), ("mask", "causal", "who_shares"),
-        ("group_size", 3, "across_layers"), ("mistake", 1, "who_shares"), ("gqa_code", "tiled", "in_code"),
-        ("preset", "gpt2", "published"), ("n", 5, "published"),
-        ("batch", 2, "published"), ("layers", 3, "published"), ("number", "int8", "published"),
-        ("head", 4, "converted"), ("words", "the cat the", "copying"), ("twin", 8, "copying"),
-        ("twin_off", "8-9", "copying"),
-    ],
-)  # fmt: skip
-def test_old_link_opens_its_section(open_app, name, value, section):
-    app = open_app("share_kv", **{name: value})
-    assert not app.exception
-    assert app.session_state["section"] == section
-    assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
-    controls = [element for element in all_elements(app) if getattr(element, "key", None) == "n_kv_heads"]
-    assert len(controls) == (section not in WITHOUT_G)
-
-
-def test_old_link_turns_mistake_on(open_app):
+def test_link_turns_mistake_on(open_app):
     app = open_app("share_kv", mistake=1, head=3, n_kv_heads=4)
     assert app.session_state["section"] == "who_shares"
     assert app.toggle(key="mistake").value
@@ -399,14 +385,14 @@ class TestFaults:
 
         monkeypatch.setattr(module, "kv_cache_bytes", unshared)
         section = module.__name__.rpartition(".")[2]
-        n_passed, n = checked(open_app("share_kv", section=section), section)
+        n_passed, n = checked(open_app("share_kv", **link_to("share_kv", section)), section)
         assert n_passed == n - 1
 
     def test_parameters_that_do_not_share(self, open_app, monkeypatch):
         monkeypatch.setattr(
             savings, "parameters", lambda spec, **options: parameters(replace(spec, n_kv_heads=spec.H), **options)
         )
-        assert checked(open_app("share_kv", section="savings"), "savings") == (1, 3)
+        assert checked(open_app("share_kv", section="published", view="savings"), "savings") == (1, 3)
 
     @pytest.mark.parametrize(
         ("section", "module", "name"), [("growing_cache", growing_cache, "decode"), ("speed", speed, "decode_step")]
@@ -414,7 +400,7 @@ class TestFaults:
     def test_decoding_at_a_wrong_scale(self, open_app, monkeypatch, section, module, name):
         right = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *qkv, **options: right(*qkv, **options | {"scale": 1.0}))
-        app = open_app("share_kv", section=section)
+        app = open_app("share_kv", **link_to("share_kv", section))
         assert checked(app, section)[0] == checked(app, section)[1] - 1
 
     def test_first_head_for_mean(self, open_app, monkeypatch):
@@ -443,7 +429,7 @@ class TestFaults:
         monkeypatch.setattr(own_compute, "measure", lambda *_, **__: (1.0, 0.9))
         own_compute.twin_accuracy.clear()
         try:
-            assert checked(open_app("share_kv", section="trained"), "trained") == (0, 1)
+            assert checked(open_app("share_kv", section="copying", view="trained"), "trained") == (0, 1)
         finally:
             own_compute.twin_accuracy.clear()
 

@@ -7,6 +7,7 @@ import pytest
 from pages.share_kv.layers.models import models
 from tests.components.test_maps import unpack
 from tests.running import sentences_of
+from tests.sections import link_to
 from viz import limits
 from viz.frame.format import amount
 from viz.frame.scene import model_own
@@ -30,7 +31,7 @@ def visit(open_app, request, t):
     """Open a section of the page in the test's language."""
 
     def open_section(section, **link):
-        app = open_app("share_kv", section=section, lang=request.node.callspec.params["t"], **link)
+        app = open_app("share_kv", **link_to("share_kv", section), lang=request.node.callspec.params["t"], **link)
         assert not app.exception
         return app
 

@@ -18,7 +18,7 @@ def layers(n):
 
 @pytest.mark.fast
 def test_a_token_is_followed_down(visit):
-    page = visit("stacking", source="words", text="dog bites man today", depth=3)
+    page = visit("stacking", source="words", text="dog bites man today", depth=3, origin="rollout")
     strip = page.locator(".maps")
     names = strip.locator(".name")
     expect(names).to_have_text([T("stacking.map_weights", last=2), T("stacking.map_rollout", layers=layers(3))])

@@ -10,7 +10,7 @@ from pages.stacking import layer_sharing
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import all_elements, bar_charts, checked, matrices, sentences_of
-from tests.sections import views_of
+from tests.sections import link_to, views_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import rollout as core_rollout
 from viz.core.analysis.rollout import with_residual
@@ -89,30 +89,11 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
 
 @pytest.mark.parametrize("section", list(SEEDED))
 def test_a_section_is_drawn_alone(open_app, section):
-    app = open_app("stacking", section=section, source="words", text="dog bites man today")
+    app = open_app("stacking", **link_to("stacking", section), source="words", text="dog bites man today")
     assert not app.exception
     assert list(checks(app)) == [section]
     controls = [box.key for box in app.selectbox if box.key == "from_token"]
     assert bool(controls) == (section in ("rollout", "gradient", "receptive_field"))
-
-
-@pytest.mark.parametrize(
-    ("link", "section"),
-    [
-        ({"depth": 3, "from_token": 2}, "gradient"),
-        ({"field": "causal"}, "receptive_field"),
-        ({"field_width": 3}, "receptive_field"),
-        ({"field": "dilated", "field_gap": 3}, "receptive_field"),
-        ({"sets": 2}, "layer_sharing"),
-    ],
-)
-def test_old_link_opens_its_section(open_app, link, section):
-    app = open_app("stacking", source="words", **link)
-    assert app.session_state["section"] == section
-    if section == "gradient":  # the rollout was the first section
-        assert app.session_state["origin"] == "rollout"
-    assert {name: app.session_state[name] for name in link} == link
-    assert {name: app.query_params[name] for name in link} == {name: str(value) for name, value in link.items()}
 
 
 def test_maps_equal_models_heads(open_app):
@@ -130,7 +111,7 @@ def test_maps_equal_models_heads(open_app):
 
 def test_row_similarity_in_sentence(open_app):
     """By total variation, the other way round."""
-    app = open_app("stacking", depth=3)
+    app = open_app("stacking", depth=3, origin="rollout")
     observed = capture(load("all-MiniLM-L6-v2"), TEXT)
     rolled = core_rollout(with_residual(torch.stack([observed.layer(i).weights for i in range(3)])))
     first, last = (
@@ -140,7 +121,7 @@ def test_row_similarity_in_sentence(open_app):
     layers = T("stacking.n_layers", n=3)
     alike = T("stacking.rollout.alike", first=f"{first:.1%}", last=f"{last:.1%}", layers=layers)
     assert any(alike in line for line in sentences_of(app))
-    word = open_app("stacking", source="words", text="word")
+    word = open_app("stacking", source="words", text="word", origin="rollout")
     assert T("stacking.rollout.one_word") in sentences_of(word), "one row has no other"
 
 
@@ -160,7 +141,7 @@ def test_the_three_answers_are_shares(open_app):
     names = [T("stacking.gradient.name_weights", last=3), "rollout", "gradient"]
     assert list(bars) == names
     assert [round(float(bar.sum()), 4) for bar in bars.values()] == [1.0, 1.0, 1.0]
-    maps = strips(open_app("stacking", section="rollout", depth=4, from_token=2))
+    maps = strips(open_app("stacking", section="gradient", depth=4, from_token=2, origin="rollout"))
     for bar, values in zip(bars.values(), maps.values(), strict=False):
         assert_close(bar, values[2], atol=1e-6, rtol=0)
     (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
@@ -171,7 +152,9 @@ def test_the_three_answers_are_shares(open_app):
 
 
 def test_a_window_is_a_cone(open_app):
-    app = open_app("stacking", source="words", depth=3, field="window", field_width=1, from_token=5)
+    app = open_app(
+        "stacking", source="words", depth=3, field="window", field_width=1, from_token=5, section="receptive_field"
+    )
     open_ = matrices(app)["cone"][1].isfinite().tolist()
     assert [sum(row) for row in open_] == [1, 3, 5, 7]
     assert [row.index(True) for row in open_] == [5, 4, 3, 2]
@@ -183,7 +166,7 @@ def test_causal_model_field_note(open_app):
     text = "the cat saw a dog and the cat saw a bird"
     link = {"model": "twin-g8", "text": text, "field_width": 4}
     for token, is_said in ((8, True), (10, False)):
-        app = open_app("stacking", from_token=token, **link)
+        app = open_app("stacking", from_token=token, **link, section="receptive_field")
         assert any(T("stacking.receptive_field.decoder") in line for line in sentences_of(app)) == is_said
 
 
@@ -201,21 +184,21 @@ def test_single_word_or_head_no_verdict(open_app):
     assert set(cosines) == {"–"}
     assert T("stacking.oversmoothing.one_word") in [info.value for info in app.info]
     assert verdict not in page_sentences(app)
-    link = {"section": "locality", "source": "words", "text": "one two three", "depth": 2}
+    link = link_to("stacking", "locality") | {"source": "words", "text": "one two three", "depth": 2}
     assert verdict not in page_sentences(open_app("stacking", n_heads=1, **link))
     assert verdict in page_sentences(open_app("stacking", **link))
 
 
 @pytest.mark.usefixtures("without_source_checks")
 def test_fully_masked_rows_excluded(open_app):
-    app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
+    app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1, origin="rollout")
     assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
     assert T("stacking.rollout.blind", n=2) in [caption.value for caption in app.caption]
     assert checks(app) == {"rollout": 4}
 
 
 def test_sharing_saves_parameters_and_no_work(open_app):
-    app = open_app("stacking", source="words", depth=6, sets=2)
+    app = open_app("stacking", source="words", depth=6, sets=2, section="layer_sharing")
     rows = table(app, "stacking.layer_sharing.t_flops")
     independent, groups, shared = rows[T("stacking.layer_sharing.t_parameters")]
     assert (independent, groups) == (6 * shared, 2 * shared)
@@ -259,7 +242,7 @@ def test_the_link_holds_the_state(open_app):
 
 
 def test_token_kept_across_sections(open_app):
-    app = open_app("stacking", source="words", from_token=3)
+    app = open_app("stacking", source="words", from_token=3, origin="rollout")
     for section in ("locality", "gradient"):
         app.button_group(key="section").set_value(section).run()
         assert app.session_state["from_token"] == 3
@@ -267,10 +250,10 @@ def test_token_kept_across_sections(open_app):
 
 
 def test_invalid_link_noted(open_app):
-    app = open_app("stacking", depth=99, field="x", text="")
+    app = open_app("stacking", depth=99, field="x", text="", section="receptive_field")
     assert not app.exception
     assert any("no word" in error.value or "empty" in error.value.lower() for error in app.error), app.error
-    app = open_app("stacking", source="words", depth=99, field="x")
+    app = open_app("stacking", source="words", depth=99, field="x", section="receptive_field")
     assert any("depth" in info.value and "field" in info.value for info in app.info)
 
 
@@ -340,7 +323,7 @@ def test_a_fault_turns_its_section_red(open_app, monkeypatch, what):
     section, module, name, wrong = FAULTS[what]
     monkeypatch.setattr(module, name, wrong or _wrong(what, getattr(module, name)))
     text = f"one two three four five six seven {len(what)} {what}"  # nobody has computed this before
-    app = open_app("stacking", section=section, source="words", text=text, depth=3)
+    app = open_app("stacking", **link_to("stacking", section), source="words", text=text, depth=3)
     assert not app.exception
     n_passed, n = checked(app, section)
     assert n_passed < n

@@ -19,9 +19,16 @@ def test_seeded_words_have_no_causal_mask(open_app, lang):
     """A wide step finds no word ahead in a short text, although nothing is closed."""
     decoder = translator(lang)("stacking.receptive_field.decoder")
     link = {"section": "receptive_field", "field": "dilated", "field_gap": 8, "from_token": 3, "lang": lang}
-    app = open_app("stacking", source="words", text="a b c d e", **link)
+    app = open_app("stacking", source="words", text="a b c d e", **link, origin="rollout")
     assert decoder not in sentence_about_reach(app)
-    app = open_app("stacking", source="model", model="twin-g2", text="dog cat dog cat", **link | {"from_token": 1})
+    app = open_app(
+        "stacking",
+        source="model",
+        model="twin-g2",
+        text="dog cat dog cat",
+        **link | {"from_token": 1},
+        origin="rollout",
+    )
     assert decoder in sentence_about_reach(app)
 
 
@@ -43,7 +50,7 @@ def test_even_spread_differs_by_layer(open_app, small_model, monkeypatch):
         locality, "depth", lambda curves, **titles: baselines.append(curves[-1]) or draw(curves, **titles)
     )
     model = small_model("gemma2", sliding_window=2)
-    app = open_app("stacking", model=model, text="The animal did", section="locality")
+    app = open_app("stacking", model=model, text="The animal did", section="oversmoothing", alike="locality")
     assert not app.exception
     assert len(baselines) == 2, "of entropy and of distance"
     for curve in baselines:

@@ -129,16 +129,6 @@ def test_arcs_switch_and_ways_on(visit):
     expect(start).to_be_visible()
 
 
-def test_old_link_redirects_without_history_entry(visit):
-    page = visit("about")
-    page.goto(page.url.replace("/about", "/?layer=5&head=2"))
-    expect(page).to_have_url(re.compile(r"/heads\?(layer=5&head=2|head=2&layer=5)$"))
-    wait_run(page)
-    expect(page.locator(".head-grid .title")).to_have_text("layer 5, head 2")
-    page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text(T("about.title"))
-
-
 def test_arcs_meet_words_in_presentation(visit):
     page = visit("", present=1, viewport=SCREEN)
     assert_shown(page, 0, "it")

@@ -17,9 +17,8 @@ from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
 from tests.packaged import packaged_file
 from viz.errors import ModelError
-from viz.frame import compute, modes, specs
+from viz.frame import compute, specs
 from viz.frame.connection import loading
-from viz.frame.connection.redirects import HEADS_PARAMETERS
 from viz.frame.sidebar import file_of, path_of
 from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, translator
@@ -77,29 +76,15 @@ def test_page_boxes_do_not_overlap(plan):
             assert sum(14 if ord(letter) > 0x2E80 else 6.5 for letter in name) < width, (name, "at 14 px")
 
 
-def test_old_link_reopens_heads(open_app):
-    reads = open_app(FIRST, text="a & b", layer=5, lang="zh", utm_source="x")
-    to = urlsplit(view_payload(reads, "reopen")["address"])
-    assert to.path == "/heads"
-    assert dict(parse_qsl(to.query)) == {"text": "a & b", "layer": "5", "lang": "zh", "utm_source": "x"}
-    assert not reads.title and view_payload(reads, "arcs") is None
-    plain = open_app(FIRST, utm_source="x", fbclid="y")
-    assert view_payload(plain, "reopen") is None and view_payload(plain, "arcs") and link(plain) == {}
-
-
-def test_heads_parameters_are_known(open_app):
-    requests: set[str] = set()
-    for expected in (
-        {"section": "all", "mask": "dilated"},
-        {"source": "words", "mask": "both", "lesson": "ten_minutes"},
-    ):
-        app = open_app("heads", **expected)
-        requests |= set(app.session_state["_parameters"].declared)
-    requests |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
-    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < requests, "the test sees them"
-    assert requests - {"lang", *modes.parameters()} <= HEADS_PARAMETERS, (
-        "how it is looked at is no matter of Heads alone"
-    )
+def test_embedded_start_opens_heads(open_app):
+    """In another site's page there is no start: Heads opens, with what the link asks for."""
+    app = open_app(FIRST)
+    app.context["is_embedded"] = True
+    app.query_params |= {"text": "a & b", "layer": "5"}
+    app.run()
+    to = urlsplit(view_payload(app, "reopen")["address"])
+    assert (to.path, dict(parse_qsl(to.query))) == ("/heads", {"text": "a & b", "layer": "5"})
+    assert not app.title and view_payload(app, "arcs") is None
 
 
 def test_choices_stay_in_links_only(open_app):

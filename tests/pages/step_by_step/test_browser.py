@@ -69,7 +69,7 @@ def test_stepping_with_keys_and_buttons(visit, section):
 
 
 def test_arrow_keys_go_to_focused_control(visit):
-    page = visit("step-by-step", step=7)
+    page = visit("step-by-step", step=7, section="steps")
     open_chip(page, "head")
     page.locator(".st-key-head").get_by_role("slider").focus()
     page.keyboard.press("ArrowRight")
@@ -84,7 +84,7 @@ def test_arrow_keys_go_to_focused_control(visit):
 
 @pytest.mark.fast
 def test_cell_click_selects_pair(visit):
-    page = visit("step-by-step", step=7)
+    page = visit("step-by-step", step=7, section="steps")
     for query, key in ((6, 8), (0, 15), (15, 0)):
         click_cell(page, "A", query, key, 16)
         assert parameter(page, "query") == str(query)
@@ -126,13 +126,13 @@ def test_what_is_switched_off_opens_again(visit):
     page.locator(".st-key-no_scale label").click()
     wait_run(page)
     assert parameter(page, "section") == "ablation" and parameter(page, "no_scale") == "1"
-    again = visit("step-by-step", step=7, no_scale=1)
+    again = visit("step-by-step", step=7, no_scale=1, section="ablation")
     expect(again.locator(".st-key-break_broken")).to_be_visible()
     expect(again.locator(".st-key-no_scale input")).to_be_checked()
 
 
 def test_every_step_fits_first_screen(visit):
-    page = visit("step-by-step", step=1)
+    page = visit("step-by-step", step=1, section="steps")
     for step in range(1, 10):
         expect(heading(page, step)).to_be_visible()
         wait_run(page)

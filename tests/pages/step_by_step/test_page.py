@@ -105,7 +105,7 @@ def with_formula(app):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_step_from_every_source(visit, source, lang):
-    app, t = with_formula(visit(source=source, lang=lang)), translator(lang)
+    app, t = with_formula(visit(source=source, lang=lang, section="steps", step=1)), translator(lang)
     for step in (*STEPS[1:], 0):
         app.button(key=f"to_{step}").click().run()
         assert not app.exception and not app.error
@@ -133,26 +133,6 @@ def test_whole_page_passes_checks(visit):
     app.session_state["_footer_ablation"] = "checks"
     lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
     assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("link", "section"),
-    [
-        ({}, "three_words"), ({"lang": "zh"}, "three_words"), ({"hand_causal": 1}, "three_words"),
-        ({"section": "three_words", "step": 4}, "three_words"), ({"text": "a b"}, "steps"), ({"layer": 2}, "steps"),
-        ({"source": "model"}, "steps"), ({"section": "steps"}, "steps"), ({"step": 7}, "steps"),
-        ({"step": 0, "head": 3, "query": 2, "key": 1}, "steps"),
-        ({"step": 8, "place": 3}, "steps"), ({"no_scale": 1}, "ablation"),
-        ({"step": 5, "no_mask": 1}, "ablation"), ({"wrong_axis": 1}, "ablation"), ({"temperature": 2.0}, "ablation"),
-        ({"no_scale": 1, "section": "steps"}, "steps"),
-    ],
-)  # fmt: skip
-def test_old_link_opens_its_section(visit, link, section):
-    app = visit(**link)
-    assert open_section_name(app) == section
-    for name, value in link.items():
-        if name in app.session_state:
-            assert app.session_state[name] == value
 
 
 def wrong_scale(q, k, v, **options):
@@ -249,16 +229,6 @@ def test_default_pair_is_it_animal(visit):
     assert not {"step", "head", "query", "key"} & set(app.query_params)
 
 
-@pytest.mark.usefixtures("without_source_checks")
-def test_link_without_step_keeps_its_step(visit):
-    """Links of before the section opened on the softmax name no step for the first one; those made now name any."""
-    assert visit(text="a b").session_state["step"] == 1
-    app = visit(section="steps")
-    app.text_area(key="text").set_value("a b").run()
-    assert link_of(app) == {"text": "a b", "step": "7"}
-    assert visit(**link_of(app)).session_state["step"] == SOFTMAX
-
-
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
     for step, more in TERMS.items():
@@ -279,7 +249,7 @@ def test_each_matrix_is_the_traces(visit):
         "picture_K": k, "picture_V": v, "map_S": scores, "map_S_scaled": scores / math.sqrt(32), "map_A": weights,
         "picture_Z": weights @ v, "picture_contribution": weights @ v @ w.w_o[rows], "picture_W_O": w.w_o[rows],
     }  # fmt: skip
-    app = visit(step=0)
+    app = visit(step=0, section="steps")
     for name, matrix in expected.items():
         torch.testing.assert_close(
             values(app, name), matrix, atol=2e-5, rtol=1e-4, msg=lambda m, name=name: f"{name}: {m}"
@@ -325,7 +295,7 @@ def test_dot_product_lists_every_term(visit):
 @pytest.mark.parametrize("place", [0, 31])
 def test_weighted_sum_lists_every_term(visit, place):
     trace = compute.read(REAL).multi_head(3)
-    app = visit(step=8, place=place)
+    app = visit(step=8, place=place, every_term=1, section="steps")
     assert open_section_name(app) == "steps" and app.session_state["every_term"]
     _, terms, result = _sum(app.code[0].value)
     expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
@@ -346,7 +316,7 @@ def test_softmax_bars_before_and_after(visit):
 
 @pytest.mark.usefixtures("without_source_checks")
 def test_masked_cells_are_gaps(visit):
-    app = visit(step=6, mask="causal", query=2, key=5)
+    app = visit(step=6, mask="causal", query=2, key=5, section="steps")
     scores = values(app, "map_S_masked")
     assert torch.equal(scores == -torch.inf, ~torch.ones(16, 16).tril().bool())
     t = translator("en")
@@ -356,30 +326,30 @@ def test_masked_cells_are_gaps(visit):
 
 
 def test_shared_heads_name_the_group(visit):
-    app = with_formula(visit(source="words", n_heads=4, n_kv_heads=2, head=3, step=2))
+    app = with_formula(visit(source="words", n_heads=4, n_kv_heads=2, head=3, step=2, section="steps"))
     assert any("g(3)" in line and r"W_K^{(1)}" in line and r"W_Q^{(3)}" in line for line in formulas(app))
     trace = compute.read(specs.Source(kind="words", text=TEXT, d_model=16, n_heads=4, n_kv_heads=2)).multi_head(0)
     torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
 
 
 def test_missing_head_becomes_last(visit):
-    app = visit(source="words", n_heads=2)
+    app = visit(source="words", n_heads=2, section="steps", step=1)
     app.slider(key="head").set_value(1).run()
     app.select_slider(key="n_heads").set_value(1).run()
     assert app.session_state["head"] == 0 and not app.exception
 
 
 def test_a_pair_belongs_to_its_text(visit):
-    app = visit(query=5, key=7, text="one two three four five six seven eight")
+    app = visit(query=5, key=7, text="one two three four five six seven eight", section="steps", step=1)
     app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
-    open_view = visit(text="The cat chased the mouse because it was hungry.")
+    open_view = visit(text="The cat chased the mouse because it was hungry.", section="steps", step=1)
     for name in ("query", "key"):
         assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
         assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
 
 
 def test_pair_beyond_text_falls_back(visit):
-    app = visit(step=7, query=14, key=15)
+    app = visit(step=7, query=14, key=15, section="steps")
     app.text_area(key="text").set_value("one two").run()
     assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
 
@@ -397,7 +367,7 @@ def test_pair_beyond_text_falls_back(visit):
 @pytest.mark.usefixtures("without_source_checks")
 def test_broken_beside_correct(visit, faults, wrong):
     trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
-    app = visit(step=1, **faults)
+    app = visit(**faults, section="ablation")
     torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
     expected = wrong(trace.scores[HEAD], trace.v[HEAD])
     torch.testing.assert_close(values(app, "break_broken"), expected, atol=1e-5, rtol=1e-4)
@@ -417,7 +387,7 @@ def test_ablation_default_and_ineffective_fault(visit):
     """Leave the root out by default; a fault without effect is noted."""
     t = translator("en")
     assert "break_broken" not in matrices(visit())
-    open_view, unscaled = visit(section="ablation"), visit(no_scale=1)
+    open_view, unscaled = visit(section="ablation"), visit(no_scale=1, section="ablation")
     correct, wrong = (values(open_view, f"break_{name}") for name in ("correct", "broken"))
     assert float((correct - wrong).abs().max()) > 0.3
     torch.testing.assert_close(wrong, values(unscaled, "break_broken"))
@@ -425,7 +395,7 @@ def test_ablation_default_and_ineffective_fault(visit):
     assert not open_view.toggle(key="no_scale").value
     messages = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (open_view, unscaled)]
     assert messages == [True, False]
-    assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1).info]
+    assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1, section="ablation").info]
 
 
 @pytest.mark.usefixtures("every_tab")
@@ -450,7 +420,7 @@ def test_output_length_includes_bias(visit, lang):
     assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
     sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
-    assert sentence in visible_sentences(visit(step=9, lang=lang))
+    assert sentence in visible_sentences(visit(step=9, lang=lang, section="steps"))
     assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
@@ -472,7 +442,7 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
     entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang)), translator(lang)
+    app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang, section="steps")), translator(lang)
     starts = {
         name: t(f"step_by_step.{name}").partition("{")[0]
         for name in ("normed", "turned_normed", "only_normed", "rotary")
@@ -487,7 +457,7 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
 def test_wrong_axis_sentence(visit, link, lang):
-    app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
+    app, t = visit(source="words", wrong_axis=1, lang=lang, **link, section="ablation"), translator(lang)
     start = t("step_by_step.break_axis").partition("{")[0]
     messages = [element for element in visible_sentences(app) if element.startswith(start)]
     same = torch.allclose(values(app, "break_correct"), values(app, "break_broken"), atol=1e-6)
@@ -502,7 +472,7 @@ def test_wrong_axis_sentence(visit, link, lang):
 
 
 def test_median_of_even_row_count(visit):
-    app, t = visit(temperature=2.0), translator("en")
+    app, t = visit(temperature=2.0, section="ablation"), translator("en")
     table = app.table[0].value.set_index(t("step_by_step.measure"))
     largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
     assert len(largest) == 16
@@ -523,7 +493,7 @@ def test_even_row_measures():
      ({"step": 5, "text": "hello"}, "scale_single")],
 )  # fmt: skip
 def test_ineffective_settings_noted(visit, link, key):
-    assert translator("en")(f"step_by_step.{key}") in visible_sentences(visit(source="words", **link))
+    assert translator("en")(f"step_by_step.{key}") in visible_sentences(visit(source="words", **link, section="steps"))
 
 
 def test_the_switches_are_in_the_link(visit):
@@ -549,7 +519,15 @@ def test_step_kept_across_sections(visit):
     assert app.session_state["step"] == 5
 
 
-@pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"section": "steps", "step": 10},
+        {"section": "steps", "step": -1},
+        {"section": "ablation", "no_scale": "x"},
+        {"section": "steps", "step": 8, "every_term": 1, "place": 32},
+    ],
+)
 def test_invalid_link_falls_back_with_note(visit, bad):
     note = translator("en")("note.refused", names=list(bad)[-1])
     assert note in [element.value for element in visit(**bad).info]
@@ -557,7 +535,8 @@ def test_invalid_link_falls_back_with_note(visit, bad):
 
 @pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
 def test_invalid_link_uses_defaults(visit, bad):
-    app, defaults = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
+    section = "ablation" if "temperature" in bad else "steps"
+    app, defaults = visit(**bad, section=section), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
     assert {name: app.session_state[name] for name in bad} == {name: defaults[name] for name in bad}
 
 
@@ -670,10 +649,10 @@ def test_next_and_switch_keep_step(open_app, lang):
         app.button(key="next").click().run()
     assert sorted(views(app)) == list(STEPS[1:]), "all nine"
     app.button(key="to_4").click().run()
-    assert link_of(app) == {"section": "three_words", "step": "4"} | ({"lang": "zh"} if lang == "zh" else {})
+    assert link_of(app) == {"step": "4"} | ({"lang": "zh"} if lang == "zh" else {})
     app.toggle(key="_on_the_text").set_value(True).run()
     assert open_section_name(app) == "steps" and app.session_state["step"] == 4
-    assert values(app, "map_S").shape == (16, 16) and "section" not in app.query_params
+    assert values(app, "map_S").shape == (16, 16) and link_of(app)["section"] == "steps"
     app.toggle(key="_on_the_text").set_value(False).run()
     assert open_section_name(app) == "three_words" and list(views(app)) == [4]
 
@@ -729,13 +708,13 @@ def test_text_choices_kept_behind_three_words(open_app):
     app = open_app("heads", **selection)
     app.switch_page(file_of("step_by_step")).run()
     assert open_section_name(app) == "three_words"
-    assert link_of(app) == selection | {"section": "three_words"}, "opened again, nothing is lost"
+    assert link_of(app) == selection, "opened again, nothing is lost"
     app.button(key="next").click().run()
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert open_section_name(app) == "steps" and link_of(app) == selection | {"step": "2"}
+    assert open_section_name(app) == "steps" and link_of(app) == selection | {"step": "2", "section": "steps"}
     assert app.text_area(key="text").value == "a b c d" and app.select_slider(key="d_model").value == 8
     app.toggle(key="_on_the_text").set_value(False).run()
-    assert link_of(app) == selection | {"step": "2", "section": "three_words"}
+    assert link_of(app) == selection | {"step": "2"}
 
 
 def test_defaults_stay_out_of_link(open_app):
@@ -743,7 +722,9 @@ def test_defaults_stay_out_of_link(open_app):
     app.switch_page(file_of("step_by_step")).run()
     assert link_of(app) == {}
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert link_of(app) == {"step": "1"}, "the same step, which is not the one that this section opens on"
+    assert link_of(app) == {"section": "steps", "step": "1"}, (
+        "the same step, which is not the one that this section opens on"
+    )
 
 
 @pytest.mark.usefixtures("without_source_checks")

@@ -52,14 +52,14 @@ def is_filled(texts, template):
 
 @pytest.mark.parametrize(("mask", "suffix"), [({}, ""), (FIRST_NOWHERE, "_blind"), (NOWHERE, "_nowhere")])
 def test_blocked_rows_add_up_to_nothing(visit, t, mask, suffix):
-    texts = texts_of(visit(step=7, **SEEDED, **mask))
+    texts = texts_of(visit(step=7, **SEEDED, **mask, section="steps"))
     sentences = {name: t(f"step_by_step.says_weights{name}", n=1) for name in ("", "_blind", "_nowhere")}
     assert [name for name, sentence in sentences.items() if sentence in texts] == [suffix]
 
 
 @pytest.mark.parametrize("key", [0, 3])
 def test_blocked_pair_does_not_look(visit, t, key):
-    texts = texts_of(visit(step=6, mask="causal", query=0, key=key, **SEEDED))
+    texts = texts_of(visit(step=6, mask="causal", query=0, key=key, **SEEDED, section="steps"))
     sentence = t("step_by_step.pair_blocked", query="a", i=0, key="b", j=3)
     assert (sentence in texts) == (key == 3)
     assert is_filled(texts, t("step_by_step.pair")) == (key == 0)
@@ -69,7 +69,7 @@ def test_blocked_pair_does_not_look(visit, t, key):
     ("link", "suffix"), [(SEEDED | {"text": "one two"}, ""), (SAME, "_alike"), (SEEDED | NOWHERE, "_blind")]
 )
 def test_no_bar_is_largest_among_equals(visit, t, link, suffix):
-    app = visit(step=7, every_term=1, **link)
+    app = visit(step=7, every_term=1, **link, section="steps")
     for when, title in (("before", "masked"), ("after", "weights")):
         alt = alt_of(app, f"row_{when}")
         assert is_filled([alt], t(f"step_by_step.row_alt{suffix}")), title
@@ -78,7 +78,7 @@ def test_no_bar_is_largest_among_equals(visit, t, link, suffix):
 
 def test_repeated_word_has_its_place(visit, t):
     """Its place tells it from the equal one."""
-    app = visit(step=4, text="a b c a", source="words")
+    app = visit(step=4, text="a b c a", source="words", section="steps")
     assert is_filled([alt_of(app, "map_S")], t("step_by_step.alt"))
     values, alt = matrices(app)["map_S"][1], alt_of(app, "map_S")
     row, column = divmod(int(values.argmax()), 4)
@@ -87,12 +87,12 @@ def test_repeated_word_has_its_place(visit, t):
 
 
 def test_blocked_map_has_no_range(visit, t):
-    alt = alt_of(visit(step=6, **SEEDED, **NOWHERE), "map_S_masked")
+    alt = alt_of(visit(step=6, **SEEDED, **NOWHERE, section="steps"), "map_S_masked")
     assert is_filled([alt], t("step_by_step.alt_blocked")) and "∞" not in alt
 
 
 def test_width_one_divides_by_one(visit, t):
-    texts = texts_of(visit(step=5, d_model=4, n_heads=4, **SEEDED))
+    texts = texts_of(visit(step=5, d_model=4, n_heads=4, **SEEDED, section="steps"))
     assert is_filled(texts, t("step_by_step.scale_unit")) and not is_filled(texts, t("step_by_step.scale_root"))
 
 
@@ -108,7 +108,7 @@ def test_terms_are_counted(open_app, heads, words):
 )
 def test_check_says_what_follows(visit, t, small_model, family, layer, name):
     """Q and K of a layer without positions are normed and not turned."""
-    app = visit(model=small_model(family), step=3, layer=layer)
+    app = visit(model=small_model(family), step=3, layer=layer, section="steps")
     app.session_state["_footer_steps"] = "checks"
     lines = "\n".join(texts_of(app.run()))
     names = [f"check_v{suffix}" for suffix in ("", "_unturned")]

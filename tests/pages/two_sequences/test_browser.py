@@ -81,7 +81,9 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
 
 
 def test_one_word_asks_five_hundred(visit):
-    page = visit("two-sequences", target="why", text=" ".join([PAIR.text] * 40), hide=1, cross_query=1)
+    page = visit(
+        "two-sequences", target="why", text=" ".join([PAIR.text] * 40), hide=1, cross_query=1, section="cross_attention"
+    )
     grid = grid_of(page)
     capture = crossed(" ".join([PAIR.text] * 40), "why")
     weights = capture.layer(3).weights[1]
@@ -122,7 +124,7 @@ def test_on_a_phone(visit, lang, scheme):
 
 def test_the_matrices_fit_a_phone(visit):
     link = {"text": "the black cat sees a small dog in the garden", "target": "每天那只黑猫", "model": "animals-en-zh"}
-    page = visit("two-sequences", viewport=PHONE, scheme="dark", section="widths", **link)
+    page = visit("two-sequences", viewport=PHONE, scheme="dark", section="scoring", **link, score_show="widths")
     expect(page.locator(".shapes .picture")).to_have_count(18)
     assert is_wider_than_the_window(page) == []
     room = page.locator(".shapes").bounding_box()
@@ -133,7 +135,7 @@ def test_the_matrices_fit_a_phone(visit):
 
 def test_matrices_share_scale(visit):
     """The inner sizes of each product are as long as each other, whatever the scale."""
-    page = visit("two-sequences", section="widths", source="words")
+    page = visit("two-sequences", section="scoring", source="words", score_show="widths")
 
     def sizes():
         boxes = [box.bounding_box() for box in page.locator(".shapes .picture").all()]

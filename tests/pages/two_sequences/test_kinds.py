@@ -5,9 +5,10 @@ import torch
 
 from pages.two_sequences import kinds
 from tests.running import checked, sentences_of
+from tests.sections import link_to
 from viz.text import LANGUAGES, translator
 
-SMALL = {"section": "kinds", "source": "words", "text": "one two three", "target": "six seven"}
+SMALL = link_to("two_sequences", "kinds") | {"source": "words", "text": "one two three", "target": "six seven"}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

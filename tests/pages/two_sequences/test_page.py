@@ -72,7 +72,7 @@ def test_every_source_in_both_languages(open_app, source, lang):
 
 
 def test_rectangle_equals_model_with_lock(open_app):
-    app = open_app("two_sequences", cross_key=2)
+    app = open_app("two_sequences", cross_key=2, section="cross_attention")
     wall, head, data = payloads(app)
     observed = minilm()
     for i in range(6):
@@ -85,7 +85,9 @@ def test_rectangle_equals_model_with_lock(open_app):
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
 def test_single_text_square_with_own_lock(open_app, between, n):
-    wall, _, data = payloads(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
+    wall, _, data = payloads(
+        open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal", section="cross_attention")
+    )
     text = PAIR.text if between == "source" else PAIR.target
     causal = torch.ones(n, n).tril().bool()
     assert_close(
@@ -97,7 +99,7 @@ def test_single_text_square_with_own_lock(open_app, between, n):
 
 
 def test_the_scoring_functions_are_the_cores(open_app):
-    app = open_app("two_sequences", hidden=4, score_seed=3, head=5)
+    app = open_app("two_sequences", hidden=4, score_seed=3, head=5, section="scoring")
     assert app.session_state["section"] == "scoring"
     header, blocks = next(
         unpack(element.proto.bytes)
@@ -117,7 +119,16 @@ def test_the_scoring_functions_are_the_cores(open_app):
 
 
 def test_widths_are_free_but_one(open_app):
-    app = open_app("two_sequences", source="words", two_d_model=11, two_d_memory=7, two_d_value=3, two_d_output=5)
+    app = open_app(
+        "two_sequences",
+        source="words",
+        two_d_model=11,
+        two_d_memory=7,
+        two_d_value=3,
+        two_d_output=5,
+        section="scoring",
+        score_show="widths",
+    )
     shapes = next(frame.value for frame in app.dataframe if "means" in frame.value)
     result = dict(zip(shapes["name"], shapes["shape"], strict=True))
     assert (
@@ -161,7 +172,7 @@ def test_extreme_lengths_and_hostile_words(open_app, link, shape):
 
 
 def test_empty_text_error_keeps_other(open_app):
-    app = open_app("two_sequences", target="  ", lang="zh")
+    app = open_app("two_sequences", target="  ", lang="zh", section="cross_attention")
     assert [error.value for error in app.error] == [translator("zh")("error.empty")]
     assert app.text_area(key="target").value == "  "
     app.text_area(key="target").set_value("狗").run()
@@ -173,7 +184,7 @@ def test_empty_text_error_keeps_other(open_app):
 
 
 def test_pair_fills_boxes_and_link(open_app):
-    app = open_app("two_sequences", source="words")
+    app = open_app("two_sequences", source="words", section="cross_attention")
     app.selectbox(key="_pair").set_value("mixed").run()
     mixed = next(element for element in pairs() if element.code == "mixed")
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.text, mixed.target)
@@ -207,14 +218,6 @@ def test_opening_shows_translator(open_app):
     assert [element.key for element in app.text_area] == ["text"]
     assert (app.session_state["model"], app.session_state["head"]) == ("animals-en-zh", 0)
     assert not app.query_params
-
-
-def test_choice_on_first_section_names_it(open_app):
-    """A link with choices and no section opens the first of an earlier version, so a link of now names its own."""
-    app = open_app("two_sequences")
-    app.text_area(key="text").set_value("the cat sees a dog").run()
-    assert app.query_params["section"] == "translation"
-    assert open_app("two_sequences", text="the cat sees a dog").session_state["section"] == "cross_attention"
 
 
 def test_target_beside_chinese_is_chinese(open_app):
@@ -286,36 +289,16 @@ def test_a_square_beside_a_rectangle(open_app):
 
 def test_translator_unknown_words_warning(open_app):
     """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
-    app = open_app("two_sequences", model="animals-en-zh", write=1)
+    app = open_app("two_sequences", model="animals-en-zh", section="translation")
     assert app.session_state["section"] == "translation"
     assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
         element.value for element in app.warning
     ]
     known_note = pairs()[-1]
-    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known_note.text, target=known_note.target)
+    app = open_app(
+        "two_sequences", model="animals-en-zh", section="translation", text=known_note.text, target=known_note.target
+    )
     assert not app.warning
-
-
-@pytest.mark.parametrize(
-    ("link", "section"),
-    [
-        ({"cross_key": 2, "head": 3, "between": "cross", "layer": 2}, "cross_attention"),
-        ({"target": "why"}, "cross_attention"),
-        ({"write": 1, "step": 3}, "translation"),
-        ({"write_stack": "decoder"}, "translation"),
-        ({"hidden": 4}, "scoring"),
-        ({"score_seed": 7}, "scoring"),
-        ({"two_d_value": 2}, "widths"),
-        ({"two_heads": 4}, "widths"),
-    ],
-)
-def test_old_link_opens_its_section(open_app, link, section):
-    app = open_app("two_sequences", **link)
-    assert not app.exception
-    open_view = app.session_state["section"]
-    assert (app.session_state["score_show"] if open_view == "scoring" else open_view) == section
-    retained = {name: str(value) for name, value in link.items() if name != "write"}
-    assert {name: str(app.session_state[name]) for name in retained} == retained
 
 
 def test_head_control_without_grid(open_app):
@@ -362,7 +345,7 @@ def test_truncated_texts_noted(open_app):
 def test_encoder_decoder_family_cross_attention(open_app, family):
     entry = family("bart")
     link = {"model": entry.id, "layer": 1, "head": 2, "text": "the fox was tired.", "target": "Paris is old."}
-    app = open_app("two_sequences", **link, write=1, step=3, section="all")
+    app = open_app("two_sequences", **link, step=3, section="all")
     assert not app.exception and not app.error
     assert all_hold(app)
     model = load(entry.id, extra=(entry,))
@@ -381,7 +364,7 @@ def test_encoder_decoder_family_cross_attention(open_app, family):
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_rotary_model_note(open_app, family, name):
     link = {"model": family(name).id, "layer": 1}
-    app = open_app("two_sequences", **link)
+    app = open_app("two_sequences", **link, section="cross_attention")
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
     assert any(T("two_sequences.rotary") in element for element in page_sentences(app))
     app = open_app("two_sequences", **link, section="differences")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checkpoints import make_entry
 from tests.running import sentences_of
+from tests.sections import link_to
 from viz.frame import available_models, compute, specs
 from viz.text import LANGUAGES, translator
 
@@ -29,7 +30,16 @@ def texts_of(app):
 )
 def test_rows_without_weight_are_not_compared(open_app, lang, text, target, mask, key):
     t = translator(lang)
-    texts = texts_of(open_app("two_sequences", **KINDS, text=text, target=target, kinds_mask=mask, lang=lang))
+    texts = texts_of(
+        open_app(
+            "two_sequences",
+            **KINDS,
+            text=text,
+            target=target,
+            kinds_mask=mask,
+            lang=lang,
+        )
+    )
     for name in ("found_nothing", "apart_one", "apart_one_open", "apart_none"):
         assert (t(f"two_sequences.kinds.{name}") in texts) == (name == key)
 
@@ -55,7 +65,15 @@ def test_layer_has_models_own_number(open_app, monkeypatch, tmp_path, lang, sect
     available_models._on_this_machine.cache_clear()
     number = compute.read(specs.Source(kind="model", text=text, model=entry.id)).number(1)
     assert number > 1
-    app = open_app("two_sequences", source="model", model=entry.id, text=text, layer=number, section=section, lang=lang)
+    app = open_app(
+        "two_sequences",
+        source="model",
+        model=entry.id,
+        text=text,
+        layer=number,
+        **link_to("two_sequences", section),
+        lang=lang,
+    )
     values = {"model": entry.id, "head": 1} | dict.fromkeys(("Q", "K", "d", "a", "scale"), "|")
     start = t(f"two_sequences.{key}", layer=number, **values).split("|")[0]
     assert any(element.startswith(start) for element in texts_of(app))

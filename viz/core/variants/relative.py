@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from viz.core.attention import AttentionTrace, attend
-from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
 
 CHUNK_BYTES = 16 << 20
@@ -227,30 +227,3 @@ def _window(offset: Float[Tensor, "H 1"], alpha: Float[Tensor, " H"], size: int)
     """Attend along one axis, with nothing but positions to go by."""
     nothing = offset.new_zeros(len(offset), size, 1)
     return attend(nothing, nothing, nothing, bias=quadratic_scores(offset, alpha, (size,)))
-
-
-def window_heads(
-    offset: Float[Tensor, "H D"], alpha: Float[Tensor, "#H"], trace: MultiHeadTrace, *, mix: float
-) -> MultiHeadTrace:
-    r"""The heads of another layer told where to look: their content, times ``mix``, plus a window.
-
-    .. math:: \operatorname{softmax}(\lambda\, q k^\top / \sqrt{d_k} - \alpha (\delta - \Delta)^2)\, v
-
-    Args:
-        offset: each head's centre.
-        alpha: each head's sharpness; 0 leaves the content alone.
-        trace: the layer whose q, k, v, W_O and mask are used; any bias it added to its scores is left out.
-        mix: 0 switches content off.
-    """
-    n_queries, n_keys = trace.weights.shape[-2:]
-    return merge_heads(
-        trace.q,
-        trace.k,
-        trace.v,
-        trace.projections,
-        x=trace.x,
-        memory=trace.memory,
-        allowed=trace.allowed,
-        bias=quadratic_scores(offset, alpha, (n_keys,), torch.arange(n_queries)),
-        scale=mix * trace.scale,
-    )

@@ -1,6 +1,6 @@
 """The visit of this run: the link that opened it, and if anything was chosen before."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from viz.params import Parameter
 from viz.params.link import address_parameters
@@ -21,11 +21,6 @@ def begin() -> None:
     _LINK.set(names if is_first or of_session().is_back else [])
     _CAME_WITHOUT_CHOICES.set(_NO_CHOICES_BEFORE.take() and asks_for_nothing)
     _IS_PLAIN_FIRST_VISIT.set(asks_for_nothing if is_first else False)
-
-
-def link() -> Collection[str]:
-    """The names in the link that led here, if this run was opened by one: a first visit's, Back's or Forward's."""
-    return _LINK.read()
 
 
 def is_bare() -> bool:

@@ -29,7 +29,6 @@ class Section:
         formula: LaTeX, or what draws it and gives it back; below it stands the text ``<page>.<name>.why``, if there is
             one, and for whoever asks what other books call its letters.
         downloads: draws what can be taken away.
-        parameters: what an old link, without ``section=``, may carry if it means this section: "name" or "name=value".
         in_menu: whether it has no tab, and is opened from the menu *More*.
         reads_text: False where no text would change anything, with no model or with this one: then its box is not
             there, nor the chip of the model, unless ``reads_model``.
@@ -51,7 +50,6 @@ class Section:
     code: tuple[Callable[..., Any], ...] | Callable[[Any], tuple[Callable[..., Any], ...]] = ()
     formula: str | Callable[[Any], str] = ""
     downloads: Callable[[Any], None] | None = None
-    parameters: tuple[str, ...] = ()
     in_menu: bool = False
     reads_text: Reads = True
     reads_model: bool = False

@@ -1,11 +1,11 @@
 """The index of the search: pages, sections, terms and lessons, in both languages, as the browser is sent it once."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict
 from urllib.parse import urlencode
 
-from viz.frame.connection.moved import moved_sections
+from viz.frame.header.section import Section
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
 from viz.lessons.lesson_file import lessons
@@ -37,7 +37,7 @@ class Entry(TypedDict):
     more: str
 
 
-def index(pages: Mapping[str, Iterable[str]]) -> list[Entry]:
+def index(pages: Mapping[str, Sequence[Section]]) -> list[Entry]:
     """Return every entry: the glossary's terms, each page's sections, the pages, the lessons, and views of sections."""
     of_terms, of_lessons = map(_term, terms().values()), map(_lesson, lessons())
     return [*of_terms, *_sections(pages), *map(_page, pages), *of_lessons, *_views(pages)]
@@ -51,21 +51,18 @@ def _term(term: Term) -> Entry:
     return _entry("term", to, sentences, names)
 
 
-def _sections(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
+def _sections(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
     for page, sections in pages.items():
         for section in sections:
-            yield _section(f"{page}.{section}", page, {"section": section})
+            yield _section(f"{page}.{section.name}", page, {"section": section.name})
 
 
-def _views(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
-    """Parts of a section that were sections of their own, and still have a title and a sentence."""
-    for page, sections in moved_sections().items():
-        for name, place in sections.items():
-            keys = (f"{page}.{name}", f"{page}.{place.section}.{name}")
-            key = next((key for key in keys if has_text(f"{key}.title") and has_text(f"{key}.lead")), "")
-            now = place.page or page
-            if key and name not in pages.get(page, ()):
-                yield _section(key, now, {"section": place.section, **place.parameters})
+def _views(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
+    """The views of sections after the first, which has the section's own title."""
+    for page, sections in pages.items():
+        for section in sections:
+            for view in section.views[1:]:
+                yield _section(f"{page}.{view.name}", page, {"section": section.name, section.switch: view.name})
 
 
 def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:

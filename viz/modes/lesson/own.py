@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from viz.frame import modes
-from viz.frame.connection.moved import where_now
 from viz.frame.shared import LANG, SECTION
 from viz.frame.show import IMAGE
 from viz.lessons.custom_lesson import own_lesson
-from viz.lessons.lesson import Lesson, OwnLessonError, Step
+from viz.lessons.lesson import Lesson, OwnLessonError
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params.link import link
 from viz.params.memory import Remembered
@@ -48,26 +47,15 @@ def _code(raw: str) -> str:
 
 
 def with_places(lesson: Lesson) -> Lesson:
-    """Return the lesson, if every step is on a page and in a section that there is, or was in an earlier version.
+    """Return the lesson, if every step is on a page and in a section that there is.
 
     Raises:
         OwnLessonError: if one is not.
     """
-    steps = tuple(map(_step_now, lesson.steps))
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(lesson.steps, 1):
         if not has_text(f"{step.page}.{step.section}.title"):
             raise OwnLessonError("place", step=number)
-    return replace(lesson, steps=steps)
-
-
-def _step_now(step: Step) -> Step:
-    """Return a step with what its section is now, if that was one of an earlier version."""
-    page, links = step.page, {}
-    for language, parameters in step.shows.items():
-        page, link = where_now(step.page, {**parameters, "section": step.section})
-        section = link.pop("section")
-        links[language] = link
-    return replace(step, page=page, section=section, shows=links)
+    return lesson
 
 
 def refusal(t: Translate) -> str:
