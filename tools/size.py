@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CEILINGS = ROOT / "tools" / "size.toml"
-DRIVERS = ("bench/load", "bench/hostile", "tools/random_walk.py", "tools/links.py")
+DRIVERS = ("bench/load", "bench/hostile", "tools/random_walk.py")
 KINDS = {"Int", "Real", "Choice", "Flag", "Text", "Ints", "TokenIndex"}
 
 

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
 from tests.frame.connection.test_fragments import tensors_of
-from tests.links.shown import Digest, digests_of, missing
 from tests.running import all_elements, checked, line_charts, matrices, sentences_of, wrong_defaults
 from tests.sections import SECTIONS, link_to, page_named, section_views
+from tests.shown.digests import Digest, digests_of, missing
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, inputs

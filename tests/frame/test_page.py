@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.links.shown import Digest, digests_of
 from tests.packaged import packaged_file
 from tests.running import sentences_of
 from tests.sections import SECTIONS, page_named
+from tests.shown.digests import Digest, digests_of
 from viz.errors import ModelError
 from viz.frame import compute
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from tests.links.shown import digests_of
 from tests.running import start_app
+from tests.shown.digests import digests_of
 from viz.frame.links.address import LONGEST, address, code_rows, is_local
 
 CHANCE = random.Random(18)

@@ -11,11 +11,11 @@ import torch
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
 from pages.share_kv.page import PAGE
-from tests.links.shown import digests_of
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
 from tests.running import bar_charts, checked, line_charts, sentences_of
 from tests.sections import link_to, section_views
+from tests.shown.digests import digests_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head

@@ -129,7 +129,7 @@ def missing(expected: Iterable[Digest], now: Iterable[Digest], relative: float =
 
 def digests_of(app: AppTest) -> list[Digest]:
     """The digest of every array behind a picture or a table of a page, in an order of its own."""
-    return sorted([*_figures(app), *_views(app), *_tables(app)])
+    return sorted([*_figures(app), *_views(app), *tables_of(app)])
 
 
 def checks(app: AppTest) -> tuple[int, int]:
@@ -173,25 +173,31 @@ def _places(values: np.ndarray) -> bool:
 
 def _views(app: AppTest) -> Iterator[Digest]:
     for view in app.get("bidi_component"):
-        if view.proto.bytes:
-            header, blocks = _unpack(view.proto.bytes)
-            for block, unit in blocks:
-                if "series" in header:  # bars: what a figure of them calls y
-                    yield from (digest("y", row, unit) for row in block.reshape(len(header["series"]), -1))
-                elif "shape" in header:
-                    yield digest("z", block.reshape(header["shape"]), unit)
-                elif "maps" in header and block.size == header["rows"] * header["n"] * len(header["maps"]):
-                    # Maps side by side are as many pictures, wherever each of them is drawn.
-                    yield from (
-                        digest("z", picture, unit) for picture in block.reshape(-1, header["rows"], header["n"])
-                    )
-                else:
-                    yield digest("view", block, unit)
+        yield from digests_of_view(view)[1]
+
+
+def digests_of_view(view: Any) -> tuple[Any, list[Digest]]:
+    """Return a view's header and the digests of its numbers, in the order in which they are sent."""
+    if view.proto.bytes:
+        header, blocks = _unpack(view.proto.bytes)
+        return header, [*_blocks(header, blocks), *_json_numbers(header)]
+    (header,) = json.loads(view.proto.json)
+    lines = _lines(header.get("lines", ())) if isinstance(header, dict) else ()
+    others = {key: part for key, part in header.items() if key != "lines"} if isinstance(header, dict) else header
+    return header, [*lines, *_json_numbers(others)]
+
+
+def _blocks(header: Any, blocks: Iterable[tuple[np.ndarray, float]]) -> Iterator[Digest]:
+    for block, unit in blocks:
+        if "series" in header:  # bars: what a figure of them calls y
+            yield from (digest("y", row, unit) for row in block.reshape(len(header["series"]), -1))
+        elif "shape" in header:
+            yield digest("z", block.reshape(header["shape"]), unit)
+        elif "maps" in header and block.size == header["rows"] * header["n"] * len(header["maps"]):
+            # Maps side by side are as many pictures, wherever each of them is drawn.
+            yield from (digest("z", picture, unit) for picture in block.reshape(-1, header["rows"], header["n"]))
         else:
-            (header,) = json.loads(view.proto.json)
-            if isinstance(header, dict):
-                yield from _lines(header.pop("lines", ()))
-        yield from _json_numbers(header)
+            yield digest("view", block, unit)
 
 
 def _lines(lines: Iterable[dict[str, Any]]) -> Iterator[Digest]:
@@ -251,8 +257,12 @@ def _flat(data: Any) -> np.ndarray | None:
 # --- Tables ------------------------------------------------------------------------------------------------------
 
 
+def tables_of(app: AppTest) -> list[Digest]:
+    """Return the digests of every table's columns, also of those written in Markdown, and of large single numbers."""
+    return list(_tables(app))
+
+
 def _tables(app: AppTest) -> Iterator[Digest]:
-    """The columns of every table, also of those written in Markdown, and the large single numbers."""
     for table in [*app.dataframe, *app.table]:
         for column in table.value:
             yield from _column(table.value[column].tolist(), FITTED.get(column, 0.0))
