@@ -37,7 +37,7 @@ FORMATS = {"number", "part", "share", "amount", "statistic", "span"}
 EXCHANGED = {"argmax": "argmin", "argmin": "argmax", "amax": "amin", "max": "min"}
 AXES = ("rows", "columns"), ("x", "y"), ("low", "high")
 SETTINGS: tuple[dict[str, str], ...] = ({}, {"source": "words", "n_kv_heads": "2", "mask": "causal", "off": "1"})
-"""What the sections of a page are opened with."""
+"""Parameters that the sections of a page are opened with."""
 SECONDS = 900
 """No mutant is waited for longer; its child is ended then, and it counts as killed by a test."""
 
@@ -95,8 +95,8 @@ class Finder(ast.NodeVisitor):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         options = {option.arg: option.value for option in node.keywords if option.arg}
         if name in {"t", "say"}:
-            filled = [value for value in options.values() if not isinstance(value, ast.Constant)]
-            for first, second in itertools.pairwise(filled):
+            values = [value for value in options.values() if not isinstance(value, ast.Constant)]
+            for first, second in itertools.pairwise(values):
                 self._exchange("numbers of a sentence", first, second)
             self._name_beside(options)
         for first_name, second_name in AXES:
@@ -150,9 +150,9 @@ class Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        others = {"axis.queries": "axis.keys", "axis.keys": "axis.queries"}
-        if node.value in others:
-            self._add("rows and columns", node, repr(others[node.value]))
+        exchanges = {"axis.queries": "axis.keys", "axis.keys": "axis.queries"}
+        if node.value in exchanges:
+            self._add("rows and columns", node, repr(exchanges[node.value]))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave out f-strings: on Python 3.11 their parts have no places."""
@@ -166,8 +166,8 @@ def mutants_of_words(path: str, text: str) -> Iterator[Mutant]:
         for first, second in itertools.pairwise(names):
             if first[0] != second[0]:
                 at, end = line.start(1) + first.start(), line.start(1) + second.end()
-                changed = second[0] + line[1][first.end() : second.start()] + first[0]
-                yield Mutant(path=path, kind="names of one language", start=at, end=end, text=changed, line=number)
+                text_after = second[0] + line[1][first.end() : second.start()] + first[0]
+                yield Mutant(path=path, kind="names of one language", start=at, end=end, text=text_after, line=number)
 
 
 def mutants_of(page: str, root: Path, rng: random.Random, most: int) -> list[Mutant]:
@@ -182,10 +182,10 @@ def mutants_of(page: str, root: Path, rng: random.Random, most: int) -> list[Mut
             by_kind.setdefault(f"{mutant.kind}, {lang}", []).append(mutant)
     for mutants in by_kind.values():
         rng.shuffle(mutants)
-    chosen: list[Mutant] = []
-    while len(chosen) < most and any(by_kind.values()):
-        chosen += [mutants.pop() for mutants in by_kind.values() if mutants]
-    return chosen[:most]
+    sample: list[Mutant] = []
+    while len(sample) < most and any(by_kind.values()):
+        sample += [mutants.pop() for mutants in by_kind.values() if mutants]
+    return sample[:most]
 
 
 # --- In a child --------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def look(page: str) -> dict[str, Any]:
     from tests.sections import link_to, views_of
     from tests.shown.contents import contents_of, to_json
 
-    sent: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     red: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         open_app = opener(patch)
@@ -210,8 +210,8 @@ def look(page: str) -> dict[str, Any]:
                 passing, n = checked(app, view)
                 if app.exception or passing < n:
                     red.append(name)
-                sent[name] = "" if app.exception else json.loads(to_json(contents_of(app)))
-    return {"sent": sent, "red": red}
+                contents[name] = "" if app.exception else json.loads(to_json(contents_of(app)))
+    return {"sent": contents, "red": red}
 
 
 def test(page: str) -> list[str]:
@@ -270,13 +270,13 @@ def in_child(run: Any, *arguments: Any, seconds: int = SECONDS) -> Any:
 def copy_of_checkout() -> Path:
     """Copy the files that git knows into a folder of their own."""
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
-    listed = subprocess.run(
+    files = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         check=True,
         capture_output=True,
     )
-    for name in filter(None, listed.stdout.decode().split("\0")):
+    for name in filter(None, files.stdout.decode().split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
@@ -336,15 +336,15 @@ def main() -> None:
         sys.stdout.write(summary(page, counts) + "\n")
     sys.stdout.write(summary("all pages", total) + "\n")
     shutil.rmtree(root)
-    seen = total.total() - total["unseen"]
-    sys.exit(seen > 0 and (total["check"] + total["test"]) / seen < options.at_least)
+    n_visible = total.total() - total["unseen"]
+    sys.exit(n_visible > 0 and (total["check"] + total["test"]) / n_visible < options.at_least)
 
 
 def summary(name: str, counts: Counter[str]) -> str:
     """Return a line of figures."""
-    seen = counts.total() - counts["unseen"]
+    n_visible = counts.total() - counts["unseen"]
     return (
-        f"{name}: {seen} mutants of what is shown, {counts['check']} killed by checks of the page, "
+        f"{name}: {n_visible} mutants of what is shown, {counts['check']} killed by checks of the page, "
         f"{counts['test']} by tests, {counts['']} survived; {counts['unseen']} changed nothing that is shown"
     )
 

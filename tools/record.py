@@ -43,7 +43,7 @@ def name_of(page: str, view: str, setting: str) -> str:
 
 
 def read_record() -> dict[str, Contents]:
-    """What was recorded of each place."""
+    """Read the contents of each place from the record."""
     lines = json.loads(RECORD.read_text("utf8")) if RECORD.exists() else {}
     return {name: from_json(line) for name, line in lines.items()}
 

@@ -74,7 +74,7 @@ CUT = """() => {
   look(main.querySelector('[class*="st-key-section_"]'));
   return { cut, pictures };
 }"""
-"""How many pictures a section has, and what of them is off the screen: beyond a scroll bar, clipped, or outside it."""
+"""The number of a section's pictures, and what of them is off the screen, clipped or beyond a scroll bar."""
 STEPS = [
     ("heads", "attention_from_nothing", 1),
     ("convolution", "convolution", 3),
@@ -113,8 +113,8 @@ def test_lesson_picture_is_never_cut(visit, path, lesson, step, wide, high):
 
     def holds() -> None:
         _assert_settled(page)
-        seen = page.evaluate(CUT)
-        assert seen["pictures"] and not seen["cut"], seen
+        section = page.evaluate(CUT)
+        assert section["pictures"] and not section["cut"], section
 
     eventually(holds)
 

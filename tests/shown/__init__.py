@@ -1,1 +1,1 @@
-"""What a section shows, as data: a command records it, and a test compares."""
+"""The contents of sections as data: a command records them, and a test compares."""

@@ -30,8 +30,8 @@ Contents = dict[str, tuple[list[str], list[Digest]]]
 
 def marks(sentence: str) -> list[str]:
     """Return the quoted words and the numbers of a sentence, in their order; tiny numbers are what rounding leaves."""
-    found = [next(filter(None, match), "") for match in MARK.findall(FORMULA.sub(" ", sentence))]
-    return ["tiny" if POWER.search(mark) else mark for mark in found]
+    parts = [next(filter(None, match), "") for match in MARK.findall(FORMULA.sub(" ", sentence))]
+    return ["tiny" if POWER.search(mark) else mark for mark in parts]
 
 
 def is_number(mark: str) -> bool:
@@ -111,7 +111,7 @@ def to_json(contents: Contents) -> str:
 
 
 def from_json(data: dict[str, Any]) -> Contents:
-    """What :func:`to_json` wrote, read."""
+    """Read what :func:`to_json` wrote."""
     return {
         key: (words, [Digest(kind, tuple(shape), *numbers) for kind, shape, *numbers in digests])
         for key, (words, digests) in data.items()

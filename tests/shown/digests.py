@@ -183,8 +183,8 @@ def digests_of_view(view: Any) -> tuple[Any, list[Digest]]:
         return header, [*_blocks(header, blocks), *_json_numbers(header)]
     (header,) = json.loads(view.proto.json)
     lines = _lines(header.get("lines", ())) if isinstance(header, dict) else ()
-    others = {key: part for key, part in header.items() if key != "lines"} if isinstance(header, dict) else header
-    return header, [*lines, *_json_numbers(others)]
+    rest = {key: part for key, part in header.items() if key != "lines"} if isinstance(header, dict) else header
+    return header, [*lines, *_json_numbers(rest)]
 
 
 def _blocks(header: Any, blocks: Iterable[tuple[np.ndarray, float]]) -> Iterator[Digest]:

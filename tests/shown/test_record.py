@@ -21,15 +21,15 @@ def test_section_sends_recorded_contents(open_app, place):
 def numbers_of(contents: Contents) -> tuple[Counter[str], list[Digest]]:
     """The numbers of all sentences and the digests of all pictures, in no order."""
     marks = " ".join(contents[""][0]).split()
-    return Counter(filter(is_number, marks)), [one for _, digests in contents.values() for one in digests]
+    return Counter(filter(is_number, marks)), [digest_ for _, digests in contents.values() for digest_ in digests]
 
 
 @pytest.mark.parametrize("place", PLACES[::2], ids=[name_of(*place) for place in PLACES[::2]])
 def test_chinese_section_sends_same_numbers(open_app, place):
     words, digests = numbers_of(contents_of(open_place(open_app, *place, lang="zh")))
-    recorded_words, recorded = numbers_of(RECORD[name_of(*place)])
-    assert (words - recorded_words, recorded_words - words) == (Counter(), Counter())
-    assert missing(recorded, digests) == missing(digests, recorded) == []
+    words_before, digests_before = numbers_of(RECORD[name_of(*place)])
+    assert (words - words_before, words_before - words) == (Counter(), Counter())
+    assert missing(digests_before, digests) == missing(digests, digests_before) == []
 
 
 def test_every_section_is_recorded_once():

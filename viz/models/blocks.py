@@ -81,17 +81,10 @@ class BlockLayout:
 @cache
 def block_layouts() -> tuple[BlockLayout, ...]:
     """Every stack of every family known."""
-    with (Path(__file__).parent / "blocks.toml").open("rb") as file:
-        tables = tomllib.load(file)["block"]
+    tables = tomllib.loads((Path(__file__).parent / "blocks.toml").read_text("utf-8"))["block"]
     return tuple(
-        BlockLayout(
-            **table
-            | {
-                "families": tuple(table["families"]),
-                "experts": ExpertsLayout(**table["experts"]) if "experts" in table else None,
-            }
-        )
-        for table in tables
+        BlockLayout(**table | {"families": tuple(table["families"]), "experts": experts and ExpertsLayout(**experts)})
+        for table, experts in ((table, table.get("experts")) for table in tables)
     )
 
 
@@ -221,41 +214,36 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
     Raises:
         ModelError: "block", if the family's blocks are not known; "block_" and what is different about known ones.
     """
-    config = model.model.config
+    config, whose = model.model.config, {"model": model.entry.id, "family": model.model.config.model_type}
     known_layouts = [layout for layout in block_layouts() if (layout.norm != "post" if of_stream else layout.is_whole)]
     matches = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
     if not matches:
         for layout in block_layouts():
             if layout.fits(config) and layout.stack == stack_name:
-                raise ModelError(f"block_{layout.difference}", model=model.entry.id, family=config.model_type)
+                raise ModelError(f"block_{layout.difference}", **whose)
         known_families = {family for layout in known_layouts for family in layout.families} - {config.model_type}
-        raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(known_families))
-    if not of_stream and _chooses_groups(model, matches[0]):
-        raise ModelError("block_groups", model=model.entry.id, family=config.model_type)
-    if not of_stream and (name := unread_tensor(model, matches[0])):
-        raise ModelError("block_tensor", model=model.entry.id, family=config.model_type, name=name)
+        raise ModelError("block", **whose, n=len(known_families))
+    difference, name = ("", "") if of_stream else _find_difference(model, matches[0])
+    if difference:
+        raise ModelError(f"block_{difference}", **whose, name=name)
     if of_stream and _projection(model, matches[0]) is not None:
-        raise ModelError("block_projected", model=model.entry.id, family=config.model_type)
+        raise ModelError("block_projected", **whose)
     return matches[0]
 
 
-def _chooses_groups(model: LoadedModel, layout: BlockLayout) -> bool:
-    base, paths = model.model.base_model, {layout.layer.format(i=layer.index) for layer in model.layers}
-    experts = layout.experts
-    return experts is not None and any(chooses_groups(base.get_submodule(path), experts) for path in paths)
-
-
-def unread_tensor(model: LoadedModel, layout: BlockLayout) -> str:
-    """Return the path of a tensor of a block that its layout leaves out, though the model computes with it; or ""."""
+def _find_difference(model: LoadedModel, layout: BlockLayout) -> tuple[str, str]:
+    """Return what the core leaves out though the model computes it, "groups" or "tensor", and the tensor's path."""
     stacked = [layer for layer in model.layers if layer.layout.stack == layout.stack]
     attentions = {part for layer in model.layers for part in (layer.attention, layer.output, *layer.projections)}
     for path in dict.fromkeys(layout.layer.format(i=layer.index) for layer in stacked):
         block = model.model.base_model.get_submodule(path)
+        if layout.experts and chooses_groups(block, layout.experts):
+            return "groups", ""
         parts = [f"{name}." for name, part in block.named_modules() if part in attentions or name == layout.activation]
         for name in block.state_dict(keep_vars=True):
             if name not in layout.tensors and not name.startswith(tuple(parts)):
-                return f"{path}.{name}"
-    return ""
+                return "tensor", f"{path}.{name}"
+    return "", ""
 
 
 def _projection(model: LoadedModel, layout: BlockLayout) -> Tensor | None:

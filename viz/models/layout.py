@@ -72,8 +72,7 @@ def layouts() -> tuple[Layout, ...]:
 
 @cache
 def _tables() -> Any:
-    with (Path(__file__).parent / "layouts.toml").open("rb") as file:
-        return tomllib.load(file)
+    return tomllib.loads((Path(__file__).parent / "layouts.toml").read_text("utf-8"))
 
 
 def families() -> tuple[str, ...]:
@@ -179,9 +178,8 @@ class LoadedModel:
         """The numbers of the layers that do not attend, by their kind as the configuration calls it."""
         config = self.model.config
         kinds: Sequence[str] = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None) or ()
-        without_maps = [i for i in range(self.n_blocks) if i not in self.numbers]
         by_kind: dict[str, tuple[int, ...]] = {}
-        for i in without_maps:
+        for i in (i for i in range(self.n_blocks) if i not in self.numbers):
             kind = str(kinds[i]) if i < len(kinds) else ""
             by_kind[kind] = (*by_kind.get(kind, ()), i)
         return by_kind
@@ -205,9 +203,8 @@ class LoadedModel:
 
     def embeddings(self, ids: list[int]) -> Tensor:
         """The rows of the model's own embedding table for these tokens, (T, d_model), without positions."""
-        scale = getattr(
-            getattr(self.model.base_model, "encoder", None), "embed_scale", 1.0
-        )  # Marian's, after its table
+        # Marian scales behind its table.
+        scale = getattr(getattr(self.model.base_model, "encoder", None), "embed_scale", 1.0)
         with torch.inference_mode():
             return self.model.get_input_embeddings()(torch.tensor(ids)).float() * scale
 
@@ -237,15 +234,13 @@ def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
     weight, bias = module.weight, module.bias
     assert isinstance(weight, Tensor)
     weight = weight.detach()
-    return (weight.T if isinstance(module, nn.Linear) else weight), (
-        bias.detach() if isinstance(bias, Tensor) else None
-    )
+    b = bias.detach() if isinstance(bias, Tensor) else None
+    return (weight.T if isinstance(module, nn.Linear) else weight), b
 
 
 def different_families() -> Mapping[str, list[str]]:
     """The families that cannot be shown, by what is different about them."""
-    by_reason: Mapping[str, list[str]] = _tables()["different"]
-    return by_reason
+    return dict(_tables()["different"])
 
 
 def refused_kind(family: str) -> str:

@@ -72,18 +72,18 @@ def test_page_with_own_text_names_model(open_app):
 
 
 @pytest.mark.parametrize(
-    ("link", "name", "default", "other"),
+    ("link", "name", "default", "value"),
     [("masks", "mask", "causal", "own"), ("step_by_step?section=steps", "step", 7, 1)],
 )
-def test_default_of_page_is_not_named(open_app, link, name, default, other):
+def test_default_of_page_is_not_named(open_app, link, name, default, value):
     """A page or a section with a default of its own has it with any text; the app's one is named there."""
     page, _, section = link.partition("?section=")
     app = open_app(page, text="one two", **({"section": section} if section else {}))
     assert app.session_state[name] == default and name not in link_of(app)
     assert_link_opens_the_same(app, open_app, page)
-    app.session_state[name] = other
+    app.session_state[name] = value
     app.run()
-    assert link_of(app)[name] == str(other)
+    assert link_of(app)[name] == str(value)
     assert_link_opens_the_same(app, open_app, page)
 
 

@@ -160,8 +160,8 @@ export class Stage {
       .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
       .filter(({ picture, box }) => isLarge(box) && !picture.closest(STAYS));
     for (const { picture, box } of pictures) {
-      const seen = box.width * Math.min(box.height, innerHeight);
-      this.areas.set(picture, Math.max(seen, this.areas.get(picture) ?? 0));
+      const area = box.width * Math.min(box.height, innerHeight);
+      this.areas.set(picture, Math.max(area, this.areas.get(picture) ?? 0));
     }
     const area = ({ picture }) => this.areas.get(picture),
       most = Math.max(0, ...pictures.map(area));
