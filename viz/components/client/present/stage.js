@@ -8,7 +8,7 @@ const SMALLEST = 0.4, // of the letters of a picture, to a thirtieth of the wind
   LARGEST = 1.6;
 const ENOUGH = 0.5; // of the window: pictures with less of it, beside their question, may have more below it
 const GAIN = 1.02, // what a wider layout has to gain of the screen
-  NEAR = 0.08; // of a width: it's not tried with less more or less
+  NEAR = 1.08; // how much wider it has to be to be tried
 const EDGE = 3; // pixels between a picture and what is below it
 const CALM = 80; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
@@ -230,7 +230,7 @@ export class Stage {
       const isWhole = shrink > layout.shrink - 0.001;
       layout.now ??= now;
       const isSame = now.every((side, i) => Math.abs(side / layout.now[i] - 1) < GAIN - 1);
-      if ((isWhole && isSame) || layout.restarts++ > RESTARTS) return;
+      if ((isWhole && isSame && shrink < layout.shrink * GAIN) || layout.restarts++ > RESTARTS) return;
       if (isWhole) Object.assign(layout, { isDone: false, best: null, now: null, tries: 0, shrink: 1 });
       else Object.assign(layout, { now: null, shrink });
     } else {
@@ -241,7 +241,7 @@ export class Stage {
       if (isBetter) layout.best = { area, width, wide, shrink };
       const alike = width * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
         next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > width ? wide : 0);
-      const isNear = wide <= width && Math.abs(next / width - 1) < NEAR;
+      const isNear = wide <= width && next > width * (2 - GAIN) && next < width * NEAR;
       layout.isDone = !isBetter || isNear || ++layout.tries > TRIES;
       [layout.width, layout.shrink] = layout.isDone ? [layout.best.width, layout.best.shrink] : [next, room[0] / next];
     }
