@@ -147,11 +147,13 @@ def mended() -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def streamlit_stays() -> Iterator[None]:
-    """A test leaves Streamlit as it is: those after it in the same process would run on a mended one."""
+def process_stays() -> Iterator[None]:
+    """A test leaves its process as it is: those after it would run on a mended Streamlit, or wait for a cold server."""
     before = mended()
     yield
     assert mended() <= before, "mended for all tests after this one"
+    loading = sys.modules.get("viz.frame.connection.loading")
+    assert loading is None or loading._is_warm.is_set(), "all pages of the tests after this one would wait"
 
 
 @pytest.fixture

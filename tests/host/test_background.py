@@ -197,6 +197,7 @@ def test_failed_lifespan_ends_start(monkeypatch):
     """A server that cannot start its threads ends, and is started again."""
     ready = readiness.Readiness(Sockets(), stores=make_stores())
     monkeypatch.setattr(readiness, "FOR_PROCESS", ())
+    monkeypatch.setattr(readiness.loading, "start_cold", lambda: None)
     monkeypatch.setattr(ready, "_watch_for_the_end", lambda: None)
     monkeypatch.setattr(background.Pool, "start", lambda _: {}["no thread"])
 
