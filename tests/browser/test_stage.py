@@ -215,7 +215,7 @@ def test_presented_questions_are_all_visible(visit):
 
 
 def test_growing_text_uses_the_screen(visit):
-    """Its maps and the sentences below them are whole, in letters of nearly full size beside the text and its slider."""
+    """Its maps and the sentences below them are whole, in letters of nearly full size below text and slider."""
     page = visit("masks", section="decoding", mask="causal", present=1, lang="zh", viewport=(1920, 1080))
 
     def holds() -> None:
