@@ -127,7 +127,7 @@ def test_presented_picture_fits_when_it_grows(visit):
         return max(at["box"][3] for at in corners(page, ".painter canvas"))
 
     eventually(lambda: _assert_settled(page))
-    page.locator(".painter").evaluate("root => { root.style.paddingTop = '80px'; }")
+    page.locator(".painter").evaluate("root => { root.style.paddingTop = '200px'; }")
     assert bottom() > PAGE_END
     eventually(lambda: _assert_above(bottom(), PAGE_END))
 
