@@ -15,13 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from streamlit.testing.v1 import AppTest
 
-from tests.running import checked
-
 RELATIVE, FLOOR = 3e-4, 5e-6
 """Tolerance of a number: as a share of its array's largest, and at least. Below the floor all is rounding; the
 share is the root of float32's last digit, which is how well the place of a minimum can be found."""
-VISION = 1e-3
-"""The share where a model reads a picture: two processors, with AVX-512 and without, were 8e-4 apart there."""
 SUMMED = 1e-13
 """Tolerance of a sum over whole numbers with fractional weights, as a share of their length: float64 rounds,
 and it is written in fifteen digits. One more or less in a count below 10¹² is seen in it, and in the total."""
@@ -40,7 +36,6 @@ SINGLE = ("token_bytes", "mha_token_bytes")
 FITTED = {"offset": 0.02, "inside": 0.02, "alpha": math.inf}
 """Columns of the table of windows fitted to heads, and how far they may be off besides: a head that looks at one place
 is explained by any sharp window, so that its alpha is anything."""
-FOOTER = "_footer_"
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
 FORMULA = re.compile(r"\$[^$]*\$")
@@ -130,14 +125,6 @@ def missing(expected: Iterable[Digest], now: Iterable[Digest], relative: float =
 def digests_of(app: AppTest) -> list[Digest]:
     """The digest of every array behind a picture or a table of a page, in an order of its own."""
     return sorted([*_figures(app), *_views(app), *tables_of(app)])
-
-
-def checks(app: AppTest) -> tuple[int, int]:
-    """Count the live checks of the whole page that hold, and those that fail."""
-    keys = [group.key or "" for group in app.button_group]
-    counts = [checked(app, key.removeprefix(FOOTER)) for key in keys if key.startswith(FOOTER)]
-    passing = sum(passing for passing, _ in counts)
-    return passing, sum(n for _, n in counts) - passing
 
 
 # --- Figures -----------------------------------------------------------------------------------------------------
