@@ -135,7 +135,7 @@ def test_fixed_table_is_not_learned(open_app, monkeypatch, tmp_path, lang, famil
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     available_models._on_this_machine.cache_clear()
     link = {"source": "model", "model": entry.id, "text": "dog bites man", "section": "all", "lang": lang}
-    app = open_app("positions", **link, encoding="learned", trained=30, section="encodings")
+    app = open_app("positions", **link, encoding="learned", trained=30)
     keys = {
         "model_table": "model_table_fixed",
         "spread_learned": "spread_fixed",

@@ -17,7 +17,7 @@ def codes(app):
 
 
 def test_error_line_marked_with_message(open_app):
-    app = open_app("share_kv", gqa_code="five_axes", n_kv_heads=2, **SMALL, section="in_code")
+    app = open_app("share_kv", gqa_code="five_axes", n_kv_heads=2, **SMALL)
     source, message = codes(app)
     (line,) = [line for line in source.splitlines() if "# ←" in line]
     assert line.strip() == "groups = x[:, :, None, :, :]  # ← IndexError"
@@ -32,14 +32,14 @@ def test_error_line_marked_with_message(open_app):
 
 
 def test_too_many_copies_single_group(open_app):
-    source, message = codes(open_app("share_kv", gqa_code="too_many", n_kv_heads=1, **SMALL, section="in_code"))
+    source, message = codes(open_app("share_kv", gqa_code="too_many", n_kv_heads=1, **SMALL))
     assert "self.o_proj(heads.transpose(1, 2).reshape(B, T, -1))  # ← RuntimeError" in source
     assert "cannot be multiplied" in message
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_single_head_copies_nothing(open_app, lang):
-    app = open_app("share_kv", gqa_code="too_many", lang=lang, **SMALL | {"n_heads": 1}, section="in_code")
+    app = open_app("share_kv", gqa_code="too_many", lang=lang, **SMALL | {"n_heads": 1})
     assert translator(lang)("share_kv.in_code.too_many_one") in sentences_of(app)
     n_passed, n = checked(app, "in_code")
     assert n_passed == n == 7
@@ -47,7 +47,7 @@ def test_single_head_copies_nothing(open_app, lang):
 
 @pytest.mark.parametrize(("G", "quiet"), [(1, True), (2, False), (4, True)])
 def test_repeat_is_wrong_only_in_between(open_app, G, quiet):
-    app = open_app("share_kv", gqa_code="tiled", n_kv_heads=G, **SMALL, section="in_code")
+    app = open_app("share_kv", gqa_code="tiled", n_kv_heads=G, **SMALL)
     sentence = translator("en")("share_kv.in_code.tiled_same", G=G)
     assert (sentence in sentences_of(app)) is quiet
 

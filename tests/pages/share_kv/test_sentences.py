@@ -31,7 +31,8 @@ def visit(open_app, request, t):
     """Open a section of the page in the test's language."""
 
     def open_section(section, **link):
-        app = open_app("share_kv", **link_to("share_kv", section), lang=request.node.callspec.params["t"], **link)
+        link = link_to("share_kv", section) | link
+        app = open_app("share_kv", lang=request.node.callspec.params["t"], **link)
         assert not app.exception
         return app
 
