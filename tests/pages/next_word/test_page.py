@@ -139,7 +139,7 @@ def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
     app.switch_page(file_of("masks")).run()
     assert app.text_area(key="text").value == text
-    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | selection
+    assert link(app) == {"lang": "zh", "text": text} | selection
 
 
 def test_typed_text_kept_for_decoder(open_app, twins_only):
