@@ -94,11 +94,12 @@ def test_example_changing_word_keeps_locked_row(open_app):
 
 @pytest.mark.parametrize(("page", "name"), [("step_by_step", "query"), ("masks", "query"), ("stacking", "from_token")])
 def test_selected_word_returns_on_every_page(open_app, page, name):
-    app = open_app(page, text="the cat saw the dog", source="words", d_model=8, n_heads=2, **{name: 3})
+    link = {"source": "words", "d_model": 8, "n_heads": 2} | ({"section": "steps"} if page == "step_by_step" else {})
+    app = open_app(page, text="the cat saw the dog", **link, **{name: 3})
     assert retype(app, "then the cat saw the dog")[name] == 4
     assert (
         retype(app, "then a cat saw all the dogs")[name]
-        == open_app(page, text="then a cat saw all the dogs", source="words", d_model=8, n_heads=2).session_state[name]
+        == open_app(page, text="then a cat saw all the dogs", **link).session_state[name]
     ), "one other word is too many: nothing is chosen"
 
 

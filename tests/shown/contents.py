@@ -23,6 +23,8 @@ NUMBER = r"[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹
 MARK = re.compile(rf"[“‘]([^”’]*)[”’]|(?<![\w.])({NUMBER})|(NaN|∞)")
 """A quoted word of the user's text, or a number that stands alone: not that of float32 or W2."""
 POWER = re.compile(r"·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+FINGERPRINT = re.compile("[0-9a-f]{16}")
+"""A name of bytes by their content: it moves with the last bit."""
 FORMULA = re.compile(r"\$[^$]*\$")
 
 NEAR = 1e-3
@@ -64,7 +66,7 @@ def _elements(block: Any) -> Iterator[Any]:
 
 def _words(data: Any, name: str = "") -> Iterator[str]:
     """Every string of a header, in its order; of sentences their marks alone."""
-    if isinstance(data, str) and data:
+    if isinstance(data, str) and data and not FINGERPRINT.fullmatch(data):
         yield " ".join(marks(data)) if data.count(" ") > 3 else data
     elif isinstance(data, dict):
         for key, part in data.items():

@@ -68,7 +68,7 @@ FAULTS = {
     ),
     "rows that were written without the last key": Fault(
         function=generation._stitch,
-        wrong=lambda right, rows: right([row.roll(1, -1) for row in rows]),
+        wrong=lambda right, rows, stack: right([row.roll(1, -1) for row in rows], stack),
         places=("translation",),
     ),
     # Blocks
