@@ -106,11 +106,16 @@ def _parts(budget: int) -> set[int]:
 def _lines(weights: Array, behind: NDArray[np.int64], budget: int) -> Iterator[Marks]:
     n = weights.shape[1]
     for many in _parts(budget):
-        columns = np.argsort(-weights.sum(0), kind="stable")[:many]
+        columns = _best_first(weights.sum(0))[:many]
         upright = np.isin(np.arange(n), columns)[None].repeat(len(weights), 0)
         on = np.bincount((behind + n - 1).ravel(), (weights * ~upright).ravel(), 2 * n - 1)
-        best = np.argsort(-on, kind="stable")[: budget - many] - (n - 1)
+        best = _best_first(on)[: budget - many] - (n - 1)
         yield upright | np.isin(behind, best)
+
+
+def _best_first(sums: Array) -> Places:
+    """Places by their sums; rounding does not choose among equal words."""
+    return np.argsort(-np.rint(sums * 1e4), kind="stable")
 
 
 def _blocks(weights: Array, rows: Places, budget: int) -> Marks:
@@ -120,6 +125,6 @@ def _blocks(weights: Array, rows: Places, budget: int) -> Marks:
     marks = np.zeros(weights.shape, bool)
     for at in np.unique(strip):
         mass = np.bincount(block, weights[strip == at].sum(0))
-        best = np.argsort(-mass, kind="stable")[: max(1, budget // side)]
+        best = _best_first(mass)[: max(1, budget // side)]
         marks[strip == at] = np.isin(block, best)
     return marks

@@ -76,7 +76,8 @@ def test_family_equals_transformers(name, tmp_path):
         if pair
         else {next(iter(outputs)): result.attentions}
     )
-    family = MORE[name]
+    # A state that all tokens pass through hands the rounding of the first on to the last.
+    family, rounding = MORE[name], 1e-4 if name == "jamba" else 1e-5
     assert ours.n_heads == family.n_heads
     assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
@@ -86,13 +87,13 @@ def test_family_equals_transformers(name, tmp_path):
             layer_outputs = [layer_outputs[number] for number in text_capture.numbers]
         for i, ((our_weights, weights), output) in enumerate(zip(maps, layer_outputs, strict=True)):
             trace = text_capture.multi_head(i, stack=stack)
-            assert_close(our_weights, weights, atol=1e-5, rtol=0)
+            assert_close(our_weights, weights, atol=rounding, rtol=0)
             assert weights.amax(-1).mean() > 2 / weights.shape[-1], "otherwise a replay without scores would pass"
-            assert_close(trace.output, output, atol=1e-5 * float(output.abs().max()), rtol=0)
+            assert_close(trace.output, output, atol=rounding * float(output.abs().max()), rtol=0)
     final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
     if theirs.base_model is theirs and not pair:  # CLIP's last hidden state is not behind its final norm
         final = getattr(result, "last_hidden_state", final)
-    assert_close(text_capture.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
+    assert_close(text_capture.final, final[0], atol=rounding * float(final.abs().max()), rtol=0)
     check_projections(text_capture)
     for layout in block_layouts():
         if layout.fits(theirs.config) and layout.is_whole:

@@ -12,7 +12,7 @@ from pages.convolution.vision.ink import is_ink, to_code, to_levels
 from tests.components.test_maps import unpack
 from tests.models.pictures.test_vision import save_vision
 from tests.running import checked, sentences_of
-from viz.core.analysis.plane_fit import fit_planes
+from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.frame import compute, specs
 from viz.models import registry
 from viz.models.pictures.vision import judged, load_vision
@@ -86,11 +86,14 @@ def test_each_card_describes_its_window(open_app):
     """The description of a head states the centre of the window closest to it."""
     weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
-    centres = fit_planes(among, (8, 8)).offset.tolist()
+    fit = fit_planes(among, (8, 8))
     cards = view_payload(open_app("convolution", section="vision", digit=2))[0]["heads"]
-    for card, centre in zip(cards, centres, strict=True):
-        (stated,) = re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"])
-        assert [float(element.replace("−", "-")) for element in stated] == pytest.approx(centre, abs=0.06)
+    stated = [re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"].replace("−", "-"))[0] for card in cards]
+    centres = torch.tensor([[float(part) for part in centre] for centre in stated])
+    errors = [(among - plane_weights(at, fit.alpha, (8, 8))).square().sum((1, 2)) for at in (fit.offset, centres)]
+    # Two centres may be as close, so that rounding chooses: the stated one has to be as close, or the same.
+    is_same = (centres - fit.offset).abs().amax(-1) < 0.06
+    assert (is_same | (errors[1] < 1.001 * errors[0])).all() and is_same.sum() > 9
 
 
 def test_own_digit_is_retained(open_app):
