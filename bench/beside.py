@@ -75,7 +75,12 @@ def moves() -> list[Move]:
         *page_moves,
         Move("heads: layer", "heads", {}, partial(press, slider.format("layer")), chip="layer"),
         Move("heads: a head clicked", "heads", {}, partial(click, ".head-grid .thumb")),
-        Move("positions: a slider", "positions", {"section": "step"}, partial(press, slider.format("pe_pair"))),
+        Move(
+            "positions: a slider",
+            "positions",
+            {"section": "sinusoids", "pe_show": "step"},
+            partial(press, slider.format("pe_pair")),
+        ),
         Move(
             "cost: a switch", "cost", {"section": "heads"}, lambda page, _: click(".st-key-cost_fixed label", page, 0)
         ),

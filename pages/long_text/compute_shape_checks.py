@@ -1,6 +1,7 @@
 """The wall done again by NumPy in float64: cells by their rows, shares by cells that are marked one by one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -113,7 +114,7 @@ def _lines(weights: Array, behind: NDArray[np.int64], budget: int) -> Iterator[M
         yield upright | np.isin(behind, best)
 
 
-def _best_first(sums: Array) -> Places:
+def _best_first(sums: NDArray[Any]) -> Places:
     """Places by their sums; rounding does not choose among equal words."""
     return np.argsort(-np.rint(sums * 1e4), kind="stable")
 

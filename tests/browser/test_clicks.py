@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.contrast import assert_choices_differ
-from tests.browser.drive import eventually, frame, open_chip
+from tests.browser.drive import eventually, frame, open_chip, wait_run
 from viz.frame.sidebar import path_of
 
 SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))

@@ -201,12 +201,16 @@ class Case:
     computed_text: str
 
 
-HEAD, FILTER = '[aria-label="layer 2, head 5"]', "convolution?section=filters"
+MEMORY, HEAD, FILTER = (
+    "cost?section=growth&view=memory",
+    '[aria-label="layer 2, head 5"]',
+    "convolution?section=windows&view=filters",
+)
 SHAPES = "text=Q: (4, 3, 4)"
 CASES: dict[str, list[Case]] = {
     "number_input": [
-        Case("cost?section=memory", "cost_n", type_into("700"), typed_value, "700", "700", "text=For 700 tokens and 8"),
-        Case("cost?section=memory", "cost_n", click(STEP_UP), typed_value, "513", "513", "text=For 513 tokens and 8"),
+        Case(MEMORY, "cost_n", type_into("700"), typed_value, "700", "700", "text=For 700 tokens and 8"),
+        Case(MEMORY, "cost_n", click(STEP_UP), typed_value, "513", "513", "text=For 513 tokens and 8"),
         Case(f"{FILTER}&taps=own", "tap1", type_into("0.3"), typed_value, "0.30", "0.3", "text=0.3 · head 1"),
         Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed_value, "2.00", "2.0", "text=2 · head 1"),
     ],
@@ -216,7 +220,7 @@ CASES: dict[str, list[Case]] = {
              "text=t = 1.1"),
     ],
     "select_slider": [
-        Case("cost?section=memory", "cost_h", press("ArrowRight"), at_thumb, "16", "16", "text=512 tokens and 16"),
+        Case(MEMORY, "cost_h", press("ArrowRight"), at_thumb, "16", "16", "text=512 tokens and 16"),
         Case(FILTER, "alpha_1d", press("End"), at_thumb, "α = 100", "100.0", "text=At α = 100"),
     ],
     "radio": [

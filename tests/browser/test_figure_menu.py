@@ -65,7 +65,8 @@ def test_matrix_is_saved_and_copied(visit):
         "the words on both sides, and the numbers in the cells"
     )
     below = texts[-3:]
-    assert below[:2] == [T("source.words"), f"“{' '.join(WORDS)}”"] and "step=7" in below[2] and "lang=en" in below[2]
+    assert below[:2] == [T("source.words"), f"“{' '.join(WORDS)}”"]
+    assert "section=steps" in below[2] and "lang=en" in below[2]
     picture = save_picture(page, "map_A", "png")
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) >= 2 * width
     button(page, "map_A").click()

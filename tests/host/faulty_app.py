@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from pages.start import page
-from tests.faults import Fault
+from tests.faults import Fault, FaultError
 from tests.host import slow_app  # noqa: F401 - its model
 from viz.app.make import make_app
 from viz.background import failures
@@ -31,7 +31,7 @@ async def describe_fault(_: Request) -> JSONResponse:
 def draw() -> None:
     """Draw the first page, which fails until the file of NO_PAGE_UNTIL exists."""
     if (go := os.environ.get("NO_PAGE_UNTIL")) and not Path(go).exists():
-        fail()
+        raise FaultError("no page yet")
     draw_first()
 
 
