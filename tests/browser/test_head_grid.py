@@ -10,12 +10,11 @@ from playwright.sync_api import expect
 from torch.nn.functional import max_pool2d
 from torch.testing import assert_close
 
-from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, unanswered, wait_run
+from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, wait_run
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import head_statistics
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.text import translator
 
 TEXT = examples()[0].text
 LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
@@ -415,30 +414,6 @@ def test_touch_on_phone(new_page, app_url):
     page.touchscreen.tap(*place(grid, 4, 5))
     expect(grid.locator(".chip")).to_have_count(2)
     assert abs(number_in(sentence_of(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
-
-
-@pytest.mark.fast
-def test_mask_is_drawn_before_python_answers(see, bare):
-    """Another mask is drawn before Python answers, and Python agrees."""
-    page, t, queries = see(), translator("en"), 16
-    grid = grid_of(page)
-    for kind in ("causal", "dilated", "own"):  # the second is made of what was there before the first
-        page.locator(".st-key-mask input").click()
-        with unanswered(bare):
-            page.get_by_role("option", name=t(f"mask.{kind}"), exact=True).click()
-            expect(page.locator(".st-key-mask input")).to_have_value(t(f"mask.{kind}"))
-            frame(page)
-            displayed, wall = values(grid), values(grid, "wall.values").view(6, 12, queries, queries) / 65535
-            assert grid.evaluate("(root) => root.headGrid.wall.isAhead ?? false") == (kind != "own")
-        wait_run(page)
-        assert not grid.evaluate("(root) => root.headGrid.wall.isAhead"), "what is shown at last is Python's"
-        mask_ = specs.Mask(kind=kind).allowed(queries, queries)
-        weights, before = (torch.stack([layer(i, allowed=cells).weights for i in range(6)]) for cells in (mask_, None))
-        assert_close(displayed, weights[3, 1].flatten(), atol=NEAR, rtol=0)
-        assert_close(values(grid), weights[3, 1].flatten(), atol=NEAR, rtol=0)
-        # Each code is off by half a step at most; a row is divided by the sum of its open cells.
-        was_open = before.where(torch.tensor(True) if mask_ is None else mask_, 0).sum(-1, keepdim=True)
-        assert ((wall - weights).abs() * was_open).max() < (queries + 2) / 2 / 65535
 
 
 def test_theme_changes_without_server(see):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, frame, open_chip, unanswered, wait_run
+from tests.browser.drive import PHONE, frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
@@ -71,64 +71,6 @@ def test_click_locks_sentence_across_texts(visit):
     expect(grid.locator(".chip")).to_have_text(re.compile("it"))
     expect(grid.locator(".large")).to_be_in_viewport(ratio=0.5)
     expect(sentence).to_be_in_viewport(ratio=1)
-
-
-def test_slider_shows_layer_before_rerun(visit):
-    """All layers' maps are here. A slider changed by a script tells Python nothing: what is seen is the browser's."""
-    page = visit()
-    open_chip(page, "layer")
-    page.locator(".st-key-layer input[type=range]").evaluate("""(slider) => {
-        slider.value = 5;
-        slider.setAttribute("value", 5);
-    }""")
-    grid = page.locator(".head-grid")
-    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=5, head=1))
-    visible = grid.evaluate("(root) => Array.from(root.headGrid.map.values)")
-    torch.testing.assert_close(
-        torch.tensor(visible), compute.read(REAL).layer(5).weights[1].flatten(), atol=1e-2, rtol=0
-    )
-    expect(page.locator(".st-key-chip_layer button").first).to_contain_text(T("chips.layer", layer=3))  # Python's word
-    page.locator(".st-key-layer input[type=range]").press("ArrowRight")
-    wait_run(page)
-    expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=4, head=1))
-    assert "layer=4" in page.url
-
-
-def test_revisited_example_drawn_before_answer(visit, server):
-    """With the head that is chosen now; but an example that has a head of its own, with that."""
-    page = visit(mask="causal")
-    own_value = next(example for example in examples() if example.model)
-    visible = {example.code: example for example in (*examples()[1:3], own_value)}
-    grid = page.locator(".head-grid")
-
-    def choose(code):
-        page.locator(".st-key-_example input").click()
-        page.get_by_role("option", name=visible[code].text).click()
-
-    def read_grid():
-        frame(page)
-        return grid.evaluate("""({ headGrid: { map, labels, choice: { layer, head, query } } }) =>
-            [Array.from(map.values), labels.columns, layer, head, query]""")
-
-    codes = list(visible)
-    for code in codes:
-        choose(code)
-        wait_run(page)
-        if visible[code].model:  # from here on another model reads
-            page.go_back()
-            wait_run(page)
-    grid.locator(".thumb").nth(2 * 12 + 5).click()
-    wait_run(page)
-    for code in codes:
-        with unanswered(server):
-            choose(code)
-            expect(page.locator(".st-key-_example input")).not_to_have_value("")
-            early = read_grid()
-        wait_run(page)
-        late = read_grid()
-        assert early[1:] == late[1:], code
-        torch.testing.assert_close(torch.tensor(early[0]), torch.tensor(late[0]), atol=1e-4, rtol=0)
-        assert late[2:4] == ([visible[code].layer, visible[code].head] if visible[code].model else [2, 5])
 
 
 def test_downloads_equal_trace(visit, new_page, tmp_path):

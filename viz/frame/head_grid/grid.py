@@ -1,6 +1,5 @@
 """The head grid on a page: every head as a small map, one of them large, and the user's choice."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,6 @@ from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, view_places
-from viz.frame.head_grid.mask_preview import mask_previews
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
@@ -133,20 +131,6 @@ def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
     return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
 
 
-def _prediction_data(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
-    """Return the data with which the browser previews another mask or a recent text."""
-    source, mask, heads_off_list = scene.choice.source, scene.choice.mask, sorted(off)
-    has_sink = scene.capture.calls[0].options.get("sink") is not None  # which the browser's masks know nothing of
-    masks = mask_previews(scene) if view == specs.View() and not has_sink else None
-    numbers, beside = (source, heads_off_list), (replace(source, text="", target=""), mask, view, heads_off_list)
-    return {"masks": masks, "numbers": _name_of(numbers), "beside": _name_of(beside)}
-
-
-def _name_of(numbers: object) -> str:
-    """A short name for what can be told apart by how it is written."""
-    return hashlib.blake2b(repr(numbers).encode(), digest_size=8).hexdigest()
-
-
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
     """Show every head of the capture at once, and return the user's choice.
 
@@ -192,7 +176,6 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "off": sorted(heads_off),
                 "axes": {"queries": queries, "keys": keys, **_axis_flags(scene, view)},
                 "covers": encode_cells(cover, places) if cover and places is not None else None,
-                **({} if is_covered else _prediction_data(scene, view, heads_off)),
             },
         )
     return GridChoice(

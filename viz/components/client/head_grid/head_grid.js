@@ -8,7 +8,6 @@
 import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { css, mapColours } from "../lib/colour.js";
-import { MaskPreview } from "./mask_preview.js";
 import { LargeMapModel } from "./large_map_model.js";
 import { fill } from "../lib/dom.js";
 import { walkMap } from "./keys.js";
@@ -22,7 +21,6 @@ import { buildPanel, showLegend, showLock } from "./panel.js";
 import { mapTable } from "../plot/tables.js";
 import { savePng, saveSvg } from "../figure/canvas.js";
 import { sayLarge, sayThumb, describeMap } from "../lib/describe.js";
-import { PictureCache } from "./picture_cache.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
 
@@ -48,6 +46,7 @@ export default (props) => {
 };
 
 class Grid extends View {
+  choice;
   syncedChoice;
   wall;
   spelled;
@@ -59,68 +58,26 @@ class Grid extends View {
     this.channel = name;
     channels.of(name).view = this;
     this.current = new LargeMapModel();
-    this.ahead = new MaskPreview();
-    this.pictureCache = new PictureCache();
-    this.early = null; // a picture seen before, until Python has answered
     this.hover = null;
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
-    this.sliders = new MutationObserver((changes) => this.#follow(changes));
-    this.sliders.observe(document.body, {
-      subtree: true,
-      attributes: true,
-      attributeFilter: ["value", "aria-expanded"],
-    });
   }
 
   close() {
     super.close();
-    this.sliders.disconnect();
     clearTimeout(this.timer);
     const parts = channels.of(this.channel);
     if (parts.view === this) parts.view = null; // the bytes stay: another page's grid may be waiting for them already
   }
 
   /**
-   * Receive words and choices from Python; an answer to an older choice is ignored. Python repeats its last choice with
-   * every run, while a slider may be ahead of it.
+   * Receive words and choices from Python; an answer to an older choice is ignored, which Python repeats with every
+   * run.
    */
   receive(data) {
     this.next = data;
-    this.ahead.pendingMask = this.early = null;
     const message = JSON.stringify([data.choice, data.sent]);
     if (data.sent >= this.sent && message !== this.syncedChoice)
       [this.choice, this.sent, this.syncedChoice] = [{ ...data.choice }, data.sent, message];
-    this.refresh();
-  }
-
-  /**
-   * The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of
-   * them.
-   */
-  #follow(changes) {
-    const updates = {},
-      ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
-    for (const { target } of changes) {
-      const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
-      if (isExample && this.data) this.#example(target.value);
-      // Its list is closed: that is the choice.
-      const isMask = target.matches(".st-key-mask input[aria-expanded=false]");
-      if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
-      const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
-      if (name && Number(target.value) < ends[name]) updates[name] = Number(target.value);
-    }
-    if (!Object.keys(updates).length || !this.choice) return;
-    Object.assign(this.choice, updates);
-    this.refresh();
-  }
-
-  /** Another text, drawn as it was the last time: the model's head and layer stay, unless the example has its own. */
-  #example(name) {
-    const picture = this.pictureCache.choose(name, this.data);
-    if (!picture) return;
-    const { layer, head } = picture.data.beside === this.data.beside ? this.choice : picture.data.choice;
-    this.early = picture;
-    this.choice = { ...picture.data.choice, layer, head };
     this.refresh();
   }
 
@@ -141,11 +98,9 @@ class Grid extends View {
   refresh(part) {
     if (part?.kind === "head" && part.id !== this.next?.head) return; // what says that it is to be drawn comes next
     const { wall, head } = channels.of(this.channel);
-    if (this.next && wall?.id === this.next.wall && !this.early) this.data = this.next;
-    if (!this.data || (wall?.id !== this.data.wall && !this.early)) return;
-    if (this.early) Object.assign(this, this.early);
-    else Object.assign(this, this.ahead.preview(this.data, wall, head?.id === this.data.head ? head : null));
-    if (!this.early) this.pictureCache.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
+    if (this.next && wall?.id === this.next.wall) this.data = this.next;
+    if (!this.data || wall?.id !== this.data.wall) return;
+    Object.assign(this, { wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
     const numbers = { rows: firstTokens(axes.queries), columns: firstTokens(axes.keys) };
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels, numbers },

@@ -73,9 +73,7 @@ export class LargeMapModel {
   #weightMap(wall, head, index, temperature, axes, sizes) {
     const { queries, keys, renormalise, plain } = axes,
       masked = head ? this.#cachedMask(axes) : null;
-    const isAhead = Boolean(wall.isAhead); // made of rounded weights: the head's scores are better
-    if (temperature === 1 && wall.pool === 1 && !(isAhead && head))
-      return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
+    if (temperature === 1 && wall.pool === 1) return { ...sizes, exact: true, values: wallMap(wall, index), masked };
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
     const weights = this.atTemperature(temperature, this.buffer);
