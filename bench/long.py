@@ -19,10 +19,10 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 
 from viz.core.long.rows import window
 from viz.core.long.streamed import long_map
-from viz.models import load
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.make import make
 from viz.models.attention_interface import recording
+from viz.models.load import load
 from viz.models.long.capture import long_capture
 from viz.models.tokens import read_text
 

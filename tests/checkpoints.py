@@ -18,7 +18,8 @@ from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, process
 from tokenizers import models as algorithms
 from torch import Tensor
 
-from viz.models import Capture, LoadedModel, load
+from viz.models import Capture, LoadedModel
+from viz.models.load import load
 from viz.models.registry import Entry
 
 _NUMBERS = count()

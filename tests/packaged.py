@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from viz.models import LoadedModel, load
+from viz.models import LoadedModel
+from viz.models.load import load
 from viz.models.registry import entries, find
 
 

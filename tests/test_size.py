@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tools.size import above, fewest_upward
+from tools.size import ROOT, above, fewest_upward, shared_by_pages
 
 
 def test_above_names_figure_and_raised_ceiling():
@@ -18,3 +18,10 @@ def test_fewest_upward_cuts_circles_once():
     arrows = Counter({("a", "b"): 3, ("b", "c"): 2, ("c", "a"): 5, ("c", "d"): 7, ("e", "a"): 1})
     assert fewest_upward([*"abcde"], arrows) == 2
     assert fewest_upward([*"abd"], arrows) == 0
+
+
+def test_pages_reach_no_reader_of_files():
+    """Half of what a page loaded were readers that only opening a model, or drawing a check, has need of."""
+    readers = ("viz/models/folders", "viz/models/packaged", "viz/models/recount", "viz/models/load.py")
+    shared = [path.relative_to(ROOT).as_posix() for path in shared_by_pages()]
+    assert "viz/models/capture.py" in shared and not [path for path in shared if path.startswith(readers)]

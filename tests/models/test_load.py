@@ -18,11 +18,12 @@ from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder, save, save_tokenizer
 from tests.models.conftest import Checkpoint
-from viz.models import ModelError, capture, load, registry
+from viz.models import ModelError, capture, registry
 from viz.models.checks import LARGEST
 from viz.models.folders import files
 from viz.models.folders.files import corrupt
 from viz.models.layout import families
+from viz.models.load import load
 from viz.models.registry import Entry, entries, find
 from viz.text import sentences
 

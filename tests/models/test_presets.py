@@ -6,7 +6,8 @@ import transformers
 
 from viz.core.cost.attention import parameters
 from viz.core.cost.model import model_kv_bytes, model_parameters, overtakes
-from viz.models import load, registry
+from viz.models import registry
+from viz.models.load import load
 from viz.models.presets import preset, presets
 
 LLAMA = (transformers.LlamaForCausalLM, transformers.LlamaConfig)

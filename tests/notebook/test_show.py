@@ -12,7 +12,7 @@ from traitlets import TraitError
 
 import viz
 from tests import checkpoints
-from viz.models import load
+from viz.models.load import load
 from viz.notebook.arguments import name_of
 
 TEXT = checkpoints.TEXT

@@ -14,7 +14,7 @@ from torch import Tensor
 from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_deviation, sink_share, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
-from viz.frame.compute import read, recount
+from viz.frame.compute import read
 from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.inputs import Choice
 from viz.frame.scene import Scene
@@ -66,6 +66,8 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
 
     Each is a small part, drawn at random for this source, layer and mask, and computed by another way.
     """
+    from viz.frame.compute import recount
+
     kind = "words" if source.kind == "words" else "model"
     checks = [check(f"truth.tokens_{kind}", recount.wrong_tokens(source), 0)]
     if recount.has_own_row(source):
@@ -87,6 +89,8 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
 
 
 def _row_check(source: Source, layer: int, mask: Mask) -> Check:
+    from viz.frame.compute import recount
+
     head, row, off = recount.scene_row_error(source, layer, mask)
     key = "truth.row_seeded" if source.kind != "model" else "truth.row" if mask.kind == "own" else "truth.row_masked"
     tolerance = recount.row_tolerance(source, layer, head, row)

@@ -7,7 +7,8 @@ import torch
 
 from tests.sentences import SET_A
 from viz.core.analysis.head_statistics import HeadStatistics, baseline, cross_head_statistics, head_statistics
-from viz.models import capture, load
+from viz.models import capture
+from viz.models.load import load
 
 PLAIN = torch.zeros(3, dtype=torch.bool)
 

@@ -13,7 +13,8 @@ from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, VOCABULARY, open_folder, save, save_tokenizer
 from tests.models.conftest import Checkpoint
-from viz.models import ModelError, capture, load
+from viz.models import ModelError, capture
+from viz.models.load import load
 from viz.models.registry import entries, entries_of
 
 WEIGHTS = "model.safetensors"

@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from tests.checkpoints import open_folder
-from viz.models import ModelError, load
+from viz.models import ModelError
+from viz.models.load import load
 from viz.models.registry import entries_of
 
 

@@ -12,7 +12,8 @@ from tests.checkpoints import save
 from tools.families import picture_difference
 from viz.core.attention import attend
 from viz.errors import ModelError
-from viz.models import attention_interface, load
+from viz.models import attention_interface
+from viz.models.load import load
 from viz.models.pictures import vision as vision_module
 from viz.models.pictures.vision import PATCHES, judged, load_vision, look, untrained
 from viz.models.registry import PICTURE_FAMILIES, Entry, reads_pictures

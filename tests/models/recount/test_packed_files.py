@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from tests.models.conftest import FamilyLoader
-from viz.models import LoadedModel, load
+from viz.models import LoadedModel
+from viz.models.load import load
 from viz.models.recount.packed_files import WORDS, open_weights
 from viz.models.recount.weights import file_error, weight_file
 

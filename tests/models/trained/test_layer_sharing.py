@@ -9,7 +9,8 @@ from torch.testing import assert_close
 
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
-from viz.models import capture, load
+from viz.models import capture
+from viz.models.load import load
 from viz.models.trained import layer_sharing, twins
 
 SMALL = replace(twins.Recipe(), steps=2, measured_every=1, batch=2, measured_on=2)

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from tests.checkpoints import open_folder, read_settings
-from viz.models import load, registry
+from viz.models import registry
 from viz.models.capture import capture
 from viz.models.generation import write
+from viz.models.load import load
 from viz.models.trained import translator
 
 ENGLISH = "the black cat sees a small dog in the garden every day"

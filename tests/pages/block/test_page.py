@@ -23,7 +23,7 @@ from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import examples
 from viz.frame.specs import Mask, Source
-from viz.models import load
+from viz.models.load import load
 from viz.text import LANGUAGES, translator
 
 T = translator("en")

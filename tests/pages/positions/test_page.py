@@ -19,7 +19,8 @@ from viz.core.variants.encodings import encodings
 from viz.frame import compute, specs
 from viz.frame.format import part
 from viz.frame.specs import Placing
-from viz.models import capture, load
+from viz.models import capture
+from viz.models.load import load
 from viz.text import translator
 
 T = translator("en")

@@ -16,7 +16,8 @@ from viz.core.analysis.rollout import rollout as core_rollout
 from viz.core.analysis.rollout import with_residual
 from viz.frame import compute, specs
 from viz.frame.compute.block_plan import BlockPlan
-from viz.models import capture, load
+from viz.models import capture
+from viz.models.load import load
 from viz.text import LANGUAGES, translator
 from viz.text.naming import name_token
 

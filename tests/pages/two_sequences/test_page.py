@@ -18,8 +18,9 @@ from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
 from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples, pairs
-from viz.models import capture, load
+from viz.models import capture
 from viz.models.cross import pair
+from viz.models.load import load
 from viz.text import LANGUAGES, translator
 
 PAIR = pairs()[0]

@@ -23,11 +23,11 @@ from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.frame.queue_notice import stores, until
 from viz.frame.specs import Mask, Source, local_entries
+from viz.imports import importing
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
-from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 from viz.scheduler.cache import CachedFunction, Key, Store
 
@@ -74,6 +74,8 @@ def kind_of(key: Key) -> str:
 @partial(CachedFunction, store=models, kind="load", wait=until)
 def model(model_id: str) -> LoadedModel:
     """A loaded model, shared by all users."""
+    with importing():
+        from viz.models.load import load
     loaded_model = load(model_id, extra=local_entries())
     gc.collect()
     gc.freeze()
