@@ -1,8 +1,9 @@
 """Settings and fixtures of every test: no network, a layer, and ``open_app``, which runs the app without a browser."""
 
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +30,7 @@ from tests.browser.fixtures import (
     visit,
 )
 from tests.packaged import memory_given_back
+from tools.suite import SERVER
 
 __all__ = [
     "app_url",
@@ -56,8 +58,7 @@ UNIT = (
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
-    **dict.fromkeys(("tests/host", "tests/deploy"), "server"),
-    **dict.fromkeys(("tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
+    **dict.fromkeys(SERVER, "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""
 
@@ -69,11 +70,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", metavar="HASH/N", help="run one of N parts, chosen by a hexadecimal number")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what collecting imports out of later garbage collections: they took a third of the processor's time."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
+    layers = {}
     for item in items:
         layer, opens_browser = layer_of(item.path), "browser" in getattr(item, "fixturenames", ())
-        item.add_marker("browser" if layer == "app" and opens_browser else layer)
+        layers[item] = layer = "browser" if layer == "app" and opens_browser else layer
+        item.add_marker(layer)
         if is_long(item, opens_browser):
             item.add_marker("long")
     if (missing := missing_cases(items)) and not any("::" in argument for argument in config.args):
@@ -81,7 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if part := config.getoption("part"):
         items[:] = [item for item in items if is_in_part(item.nodeid, part)]
     # Files that take long are not begun last: one worker would finish them alone.
-    items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+    items.sort(key=lambda item: LONGEST_FIRST.index(layers[item]))
 
 
 @cache
@@ -98,7 +111,22 @@ def is_long(item: pytest.Item, opens_browser: bool) -> bool:
     """
     if fast := item.get_closest_marker("fast"):
         return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
-    return opens_browser or item.get_closest_marker("long") is not None
+    return opens_browser or item.get_closest_marker("long") is not None or repeats_settings(item)
+
+
+def repeats_settings(item: pytest.Item) -> bool:
+    """Return True for a case of a product of settings, each of which other cases have already: the pairs are long.
+
+    Several ``parametrize`` above a test that runs the app make a product. Every value of each is in a case that stays.
+    """
+    marks = list(item.iter_markers("parametrize")) if "open_app" in getattr(item, "fixturenames", ()) else []
+    if len(marks) < 2:
+        return False
+    names = (mark.args[0] if isinstance(mark.args[0], str) else mark.args[0][0] for mark in marks)
+    indices = item.callspec.indices  # type: ignore[attr-defined]
+    places = [(len(mark.args[1]), indices[name.split(",")[0].strip()]) for mark, name in zip(marks, names, strict=True)]
+    _, longest = max(places)
+    return any(place != longest % n for n, place in places)
 
 
 def missing_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:
