@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from hashlib import sha256
+from itertools import groupby, product
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -82,12 +83,14 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
-    layers = {}
+    layers: dict[pytest.Item, str] = {}
+    tests = [list(cases) for _, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0])]
+    repeated = {case for cases in tests for case in repeated_settings(cases) if not case.get_closest_marker("fast")}
     for item in items:
         layer, opens_browser = layer_of(item.path), "browser" in getattr(item, "fixturenames", ())
         layers[item] = layer = "browser" if layer == "app" and opens_browser else layer
         item.add_marker(layer)
-        if is_long(item, opens_browser):
+        if item in repeated or is_long(item, opens_browser):
             item.add_marker("long")
     if (missing := missing_cases(items)) and not any("::" in argument for argument in config.args):
         raise pytest.UsageError(f"`fast` names cases that are none: {missing}")
@@ -111,22 +114,25 @@ def is_long(item: pytest.Item, opens_browser: bool) -> bool:
     """
     if fast := item.get_closest_marker("fast"):
         return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
-    return opens_browser or item.get_closest_marker("long") is not None or repeats_settings(item)
+    return opens_browser or item.get_closest_marker("long") is not None
 
 
-def repeats_settings(item: pytest.Item) -> bool:
-    """Return True for a case of a product of settings, each of which other cases have already: the pairs are long.
+def repeated_settings(cases: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the cases of a test that runs the app whose settings others have already: of a product the pairs are long.
 
-    Several ``parametrize`` above a test that runs the app make a product. Every value of each is in a case that stays.
+    Several ``parametrize`` above a test make a product. Every value of each is in one of the cases that are left.
     """
-    marks = list(item.iter_markers("parametrize")) if "open_app" in getattr(item, "fixturenames", ()) else []
-    if len(marks) < 2:
-        return False
-    names = (mark.args[0] if isinstance(mark.args[0], str) else mark.args[0][0] for mark in marks)
-    indices = item.callspec.indices  # type: ignore[attr-defined]
-    places = [(len(mark.args[1]), indices[name.split(",")[0].strip()]) for mark, name in zip(marks, names, strict=True)]
-    _, longest = max(places)
-    return any(place != longest % n for n, place in places)
+    values = [mark.args[1] for mark in cases[0].iter_markers("parametrize")]
+    if len(values) < 2 or "open_app" not in cases[0].fixturenames:  # type: ignore[attr-defined]
+        return
+    places = list(product(*map(range, map(len, values))))
+    _, most = max((len(each), i) for i, each in enumerate(values))
+    if len(places) == len(cases):
+        yield from (
+            case
+            for case, place in zip(cases, places, strict=True)
+            if any(number != place[most] % len(each) for number, each in zip(place, values, strict=True))
+        )
 
 
 def missing_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:

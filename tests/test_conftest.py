@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from tests.conftest import MENDED, ROOT, is_in_part, is_long, missing_cases, repeats_settings
+from tests.conftest import MENDED, ROOT, is_in_part, is_long, missing_cases, repeated_settings
 
 
 def test_torch_uses_one_thread():
@@ -46,26 +46,24 @@ def test_part_holds_each_test_once():
 def test_suite_follows_marker_and_browser(arguments, case, opens_browser, expected):
     """A browser makes a test long, unless `fast` names it or its case; cases beside a named one are long."""
     marker = None if arguments is None else pytest.mark.fast(*arguments).mark
-    item = Mock(callspec=Mock(id=case), fixturenames=(), get_closest_marker=lambda _: marker)
+    item = Mock(callspec=Mock(id=case), get_closest_marker=lambda _: marker)
     assert is_long(item, opens_browser) is expected
 
 
 def test_product_has_every_value_once():
     """Of all combinations of settings those that are not long have every value of each, and no more than needed."""
     values = {"lang": "ab", "link,counts": "cdefg", "k": "hij"}
-    marks = [pytest.mark.parametrize(names, list(each)).mark for names, each in values.items()]
+    marks = [pytest.mark.parametrize(names, each).mark for names, each in values.items()]
     cases = [
-        dict(zip(("lang", "link", "k"), places, strict=True))
-        for places in product(*map(range, map(len, values.values())))
+        Mock(fixturenames=["open_app"], iter_markers=lambda _: iter(marks), case=case)
+        for case in product(*values.values())
     ]
-    items = [
-        Mock(fixturenames=["open_app"], iter_markers=lambda _: iter(marks), callspec=Mock(indices=case))
-        for case in cases
-    ]
-    kept = [case for case, item in zip(cases, items, strict=True) if not repeats_settings(item)]
+    long = list(repeated_settings(cases))
+    kept = [case.case for case in cases if case not in long]
     assert len(kept) == 5
-    assert [len({case[name] for case in kept}) for name in ("lang", "link", "k")] == [2, 5, 3]
-    assert not repeats_settings(Mock(fixturenames=["tmp_path"])), "what opens no page is cheap"
+    assert [len(set(each)) for each in zip(*kept, strict=True)] == [2, 5, 3]
+    assert not list(repeated_settings(cases[:7])), "some cases were asked for by name"
+    assert not list(repeated_settings([Mock(fixturenames=["tmp_path"], iter_markers=lambda _: iter(marks))] * 30))
 
 
 def test_missing_cases_are_named():
