@@ -1,10 +1,12 @@
 """Settings and fixtures of every test: no network, a layer, and ``open_app``, which runs the app without a browser."""
 
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from hashlib import sha256
+from itertools import groupby, product
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -29,6 +31,7 @@ from tests.browser.fixtures import (
     visit,
 )
 from tests.packaged import memory_given_back
+from tools.suite import SERVER
 
 __all__ = [
     "app_url",
@@ -56,8 +59,7 @@ UNIT = (
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
-    **dict.fromkeys(("tests/host", "tests/deploy"), "server"),
-    **dict.fromkeys(("tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
+    **dict.fromkeys(SERVER, "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""
 
@@ -69,19 +71,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", metavar="HASH/N", help="run one of N parts, chosen by a hexadecimal number")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what collecting imports out of later garbage collections: they took a third of the processor's time."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
+    layers: dict[pytest.Item, str] = {}
+    tests = [list(cases) for _, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0])]
+    repeated = {case for cases in tests for case in repeated_settings(cases) if not case.get_closest_marker("fast")}
     for item in items:
         layer, opens_browser = layer_of(item.path), "browser" in getattr(item, "fixturenames", ())
-        item.add_marker("browser" if layer == "app" and opens_browser else layer)
-        if is_long(item, opens_browser):
+        layers[item] = layer = "browser" if layer == "app" and opens_browser else layer
+        item.add_marker(layer)
+        if item in repeated or is_long(item, opens_browser):
             item.add_marker("long")
     if (missing := missing_cases(items)) and not any("::" in argument for argument in config.args):
         raise pytest.UsageError(f"`fast` names cases that are none: {missing}")
     if part := config.getoption("part"):
         items[:] = [item for item in items if is_in_part(item.nodeid, part)]
     # Files that take long are not begun last: one worker would finish them alone.
-    items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+    items.sort(key=lambda item: LONGEST_FIRST.index(layers[item]))
 
 
 @cache
@@ -99,6 +115,24 @@ def is_long(item: pytest.Item, opens_browser: bool) -> bool:
     if fast := item.get_closest_marker("fast"):
         return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
     return opens_browser or item.get_closest_marker("long") is not None
+
+
+def repeated_settings(cases: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the cases of a test that runs the app whose settings others have already: of a product the pairs are long.
+
+    Several ``parametrize`` above a test make a product. Every value of each is in one of the cases that are left.
+    """
+    values = [mark.args[1] for mark in cases[0].iter_markers("parametrize")]
+    if len(values) < 2 or "open_app" not in cases[0].fixturenames:  # type: ignore[attr-defined]
+        return
+    places = list(product(*map(range, map(len, values))))
+    _, most = max((len(each), i) for i, each in enumerate(values))
+    if len(places) == len(cases):
+        yield from (
+            case
+            for case, place in zip(cases, places, strict=True)
+            if any(number != place[most] % len(each) for number, each in zip(place, values, strict=True))
+        )
 
 
 def missing_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:

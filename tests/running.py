@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import streamlit as st
 import torch
+from jaxtyping import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Element
@@ -61,6 +62,8 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """The function behind the fixture ``open_app``."""
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
+    # The app runs as it does for a user. Tests of core and of models hold the shapes, which take a quarter of a run.
+    monkeypatch.setattr(config, "jaxtyping_disable", True)
     write_links(monkeypatch)
     available_models._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.

@@ -2,12 +2,13 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from unittest.mock import Mock
 
 import pytest
 import torch
 
-from tests.conftest import MENDED, ROOT, is_in_part, is_long, missing_cases
+from tests.conftest import MENDED, ROOT, is_in_part, is_long, missing_cases, repeated_settings
 
 
 def test_torch_uses_one_thread():
@@ -47,6 +48,22 @@ def test_suite_follows_marker_and_browser(arguments, case, opens_browser, expect
     marker = None if arguments is None else pytest.mark.fast(*arguments).mark
     item = Mock(callspec=Mock(id=case), get_closest_marker=lambda _: marker)
     assert is_long(item, opens_browser) is expected
+
+
+def test_product_has_every_value_once():
+    """Of all combinations of settings those that are not long have every value of each, and no more than needed."""
+    values = {"lang": "ab", "link,counts": "cdefg", "k": "hij"}
+    marks = [pytest.mark.parametrize(names, each).mark for names, each in values.items()]
+    cases = [
+        Mock(fixturenames=["open_app"], iter_markers=lambda _: iter(marks), case=case)
+        for case in product(*values.values())
+    ]
+    long = list(repeated_settings(cases))
+    kept = [case.case for case in cases if case not in long]
+    assert len(kept) == 5
+    assert [len(set(each)) for each in zip(*kept, strict=True)] == [2, 5, 3]
+    assert not list(repeated_settings(cases[:7])), "some cases were asked for by name"
+    assert not list(repeated_settings([Mock(fixturenames=["tmp_path"], iter_markers=lambda _: iter(marks))] * 30))
 
 
 def test_missing_cases_are_named():

@@ -1,8 +1,10 @@
 """One of the two suites of tests, and its cost: ``python -m tools.suite fast``, or ``long``; more options are pytest's.
 
-The fast suite runs first what opens no browser, two processes at a time, then its browser cases, which stand in files
-that name them ``fast``: nothing else is collected twice, and no process has both a browser and every model in memory.
-The long suite runs in a random order. ``build/fast.json`` has the processor seconds and the memory of the last run.
+The fast suite runs first what opens no browser in two processes, with the server's tests, which mostly wait, in a third
+one beside them; then its browser cases, which stand in files that name them ``fast``: hardly anything is collected
+twice, and no process has both a browser and every model in memory.
+The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
+``build/fast.json`` has the processor seconds and the memory of the last run.
 """
 
 import argparse
@@ -13,24 +15,54 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Event, Thread
 
 ROOT = Path(__file__).parent.parent
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+SERVER = ("tests/host", "tests/deploy", "tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py")
+"""How the paths of the server's tests begin."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
 
 
-def stages(suite: str) -> Iterator[list[str]]:
-    """Yield the arguments for each run of pytest."""
+def stages(suite: str) -> Iterator[list[list[str]]]:
+    """Yield the runs of pytest that go on at the same time, each as its arguments."""
     if suite == "long":
-        yield [*WORKERS, "-m", "long", "-p", "randomly"]
+        yield [[*WORKERS, "-m", "long", "-p", "randomly"]]
+        yield [[*WORKERS, "-m", "unit or models", "-p", "tests.other_order"]]
         return
-    yield [*WORKERS, "-m", "not long and not fast"]
+    servers = [str(path.relative_to(ROOT)) for begin in SERVER for path in sorted(ROOT.glob(f"{begin}*"))]
+    rest = [*WORKERS, "-m", "not long and not fast and not server"]
+    yield [rest, ["-q", "-m", "server and not long and not fast", *servers]]
     files = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "mark.fast" in path.read_text("utf-8"))
-    yield [*WORKERS, "-m", "fast and not long", *(str(path.relative_to(ROOT)) for path in files)]
+    yield [[*WORKERS, "-m", "fast and not long", *(str(path.relative_to(ROOT)) for path in files)]]
+
+
+def run(stage: list[list[str]], options: list[str]) -> list[int]:
+    """Run a stage, and return how each of its runs ended; only the first writes at once, the others after it."""
+    with ExitStack() as stack:
+        logs = [None, *(stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in stage[1:])]
+        processes = [
+            subprocess.Popen([sys.executable, "-m", "pytest", *one, *options], cwd=ROOT, env=environment(), stdout=log)
+            for one, log in zip(stage, logs, strict=True)
+        ]
+        results = [process.wait() for process in processes]
+        for log in filter(None, logs):
+            log.seek(0)
+            sys.stdout.write(log.read())
+    return results
+
+
+def environment() -> dict[str, str]:
+    """Return the processes' environment: what one compiles the others read. To compile it takes each of dozens 13 s."""
+    variables = os.environ | {"MALLOC_ARENA_MAX": "2"}  # as in the Dockerfile: what a run of the app took is given back
+    if sys.dont_write_bytecode:
+        variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "compiled")}
+    return variables
 
 
 def descendants() -> list[int]:
@@ -86,7 +118,7 @@ def main() -> int:
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
     began, peak = time.monotonic(), Peak()
     peak.start()
-    results = [subprocess.call([sys.executable, "-m", "pytest", *stage, *options], cwd=ROOT) for stage in stages(suite)]
+    results = [result for stage in stages(suite) for result in run(stage, options)]
     peak.stop.set()
     count_orphans()
     times = os.times()

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import kubernetes_validate
 import pytest
 
 from tests.deploy.files import DEPLOY, DOCKERFILE, kinds, read
@@ -32,6 +31,8 @@ def lint(dockerfile: str) -> str:
 
 @pytest.mark.parametrize("version", [OLDEST, NEWEST])
 def test_the_manifests_are_kubernetes(version):
+    import kubernetes_validate  # it builds grammars, too
+
     for manifest in kinds().values():
         kubernetes_validate.validate(manifest, version, strict=True)
 
@@ -47,6 +48,8 @@ def test_the_manifests_are_kubernetes(version):
     ],
 )
 def test_a_wrong_manifest_is_refused(kind, at, name, value):
+    import kubernetes_validate
+
     manifest = copy.deepcopy(kinds()[kind])
     part = manifest
     for step in at.split("."):

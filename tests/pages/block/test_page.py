@@ -29,7 +29,6 @@ from viz.text import LANGUAGES, translator
 T = translator("en")
 TEXT = examples()[0].text
 MINILM = compute.DEFAULT_MODEL
-HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 POST = ["attention", "attention_add", "attention_norm", "hidden", "feed_forward", "feed_forward_add"]
 SECTIONS = views_of("block")
 
@@ -142,17 +141,6 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
         assert t("block.uneven", target=128, source=3) in page_sentences(app)
     altered = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
     assert bool(altered) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
-
-
-@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-@pytest.mark.parametrize("section", SECTIONS)
-@pytest.mark.usefixtures("without_source_checks")
-def test_a_section_stands_alone(open_app, section, source):
-    """It needs nothing that another section has drawn or declared."""
-    app = open_app("block", **link_to("block", section), source=source)
-    assert not app.exception
-    assert not app.error
-    assert checks(app) == {section: with_torch_checks(EVERY if source == "model" else SEEDED)[section]}
 
 
 @pytest.mark.parametrize(
@@ -403,14 +391,6 @@ def test_empty_target_error_keeps_state(open_app, target, section):
     assert not app.exception
     assert app.session_state["target"] == target
     assert app.session_state["text"] == TEXT
-
-
-@pytest.mark.parametrize("source", ["model", "words"])
-def test_hostile_words_arrive_as_text(open_app, source):
-    app = open_app("block", source=source, text=HOSTILE, target=HOSTILE, block="both", box="dec_cross", section="all")
-    assert not app.exception
-    assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
-    assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 
 PARTS = ("attention", "feed_forward")

@@ -11,7 +11,7 @@ from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNEL
 from tests.components.test_maps import unpack
-from tests.running import checked, line_charts, opened_view, sentences_of
+from tests.running import checked, line_charts, sentences_of
 from tests.sections import link_to, section_views
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
@@ -67,19 +67,6 @@ def test_every_source_passes_checks(open_app, source: str, lang: str):
     assert not app.exception
     assert not app.error
     assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
-
-
-@pytest.mark.parametrize("section", CHECKS)
-def test_a_section_alone_passes_its_checks(open_app, section: str):
-    app = open_app("convolution", **link_to("convolution", section))
-    assert not app.exception
-    assert checked(app, section) == (CHECKS[section], CHECKS[section])
-    lines = check_lines(app, section)
-    assert len(lines) == CHECKS[section]
-    assert all(line.startswith("✓") for line in lines)
-    assert opened_view(app) == section
-    alternatives = {f"_footer_{name}" for name in CHECKS if name != section}
-    assert not alternatives & {group.key for group in app.button_group}
 
 
 @pytest.mark.parametrize("kernel", KERNEL.options())

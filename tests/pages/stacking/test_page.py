@@ -258,15 +258,6 @@ def test_invalid_link_noted(open_app):
     assert any("depth" in info.value and "field" in info.value for info in app.info)
 
 
-def test_hostile_words_arrive_as_text(open_app):
-    app = open_app("stacking", section="all", source="words", text=HOSTILE, depth=2, from_token=1)
-    assert not app.exception
-    assert any("1 · b”" in element.value for element in app.get("text")), "the chosen token"
-    parsed = [*app.markdown, *app.caption, *app.info]
-    assert not any("example" in element.value or "<b>" in element.value for element in parsed)
-    assert any("example" in label for label in app.selectbox(key="from_token").options)
-
-
 @pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1), ("gemma2", 1), ("olmo2", 1)])
 @pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):

@@ -143,7 +143,7 @@ class TestRecord:
         assert len(today.SEEDS) == 5
         assert {training.run.steps[-1] for training in today.trainings()} == {today.RECIPE.steps}
 
-    @pytest.mark.parametrize("variant", ["sink", "delta_3_1"])
+    @pytest.mark.parametrize("variant", ["sink", pytest.param("delta_3_1", marks=pytest.mark.long)])
     def test_training_starts_as_recorded(self, variant):
         """Seed 0 again, as far as the first measurement."""
         recipe = replace(today.RECIPE, steps=today.RECIPE.measured_every)
