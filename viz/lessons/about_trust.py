@@ -9,6 +9,8 @@ from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, 
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
+ALIKE = 1e-6
+"""Two heads whose largest weights differ by less than this are told apart by rounding alone."""
 
 
 @registered(ANSWERS, "head", "little")
@@ -79,6 +81,9 @@ def sharp_and_strong(subject: Subject) -> Key:
     if len(subject.labels) < 3:
         raise PremiseError("too_short", n=3)
     peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
+    first, second = peaks.topk(2).values.tolist()
+    if first - second < ALIKE:
+        raise PremiseError("too_even")
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
     lengths_of_head = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
