@@ -353,6 +353,7 @@ TRUE_OF: dict[str, Holds] = {
     "with_the_mask": _compares("now", "was"),
     "reads": _rows_that_are_read,
     "joined": _is_sum,
+    "heads_in_output": lambda _, key: (key.values["n"] == key.values["H"]) == (key.right == ("all",)),
     "one_head_instead": lambda _, key: (key.values["single"] == key.values["many"]) == (key.right == ("same",)),
     "parameters_saved": _compares("saved", "of_cache"),
     "wrong_order": lambda _, key: (number_of(key, "n") > 0) == (key.right == ("silent",)),

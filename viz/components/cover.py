@@ -30,7 +30,6 @@ class Cover:
         names: bars, lines and rows with these names; "*" is all of them.
         axes: "rows" or "columns": names along a side of a matrix.
         views: keys of pictures all of whose cells are covered; "key.code" is one map of a strip.
-        texts: keys of sentences that are left out.
         asked: the cell of that map that is chosen at first, (row, column), -1 for no column.
         part: the matrix of the computation that ``cells`` are of, for a view that computes by itself.
         cells: its covered cells, (row, column).
@@ -44,7 +43,6 @@ class Cover:
     names: frozenset[str] = frozenset()
     axes: frozenset[str] = frozenset()
     views: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
     asked: tuple[int, int] | None = None
     part: str = "weights"
     cells: tuple[tuple[int, int], ...] = ()

@@ -100,20 +100,11 @@ def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[st
     else:
         return None
     cells = holds(cover, values).reshape(shape)
-    if "series" in header and len(header["series"]) == 1:
-        cells[0] |= _of_row(cover, _names(header["labels"]))
     for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
         cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
         if cover.views & {key, f"{key}.{code}"}:
             cells[index] = True
     return cells
-
-
-def _of_row(cover: Cover, labels: tuple[str, ...]) -> Mask:
-    """The bars of a row that is covered, where the bars are the tokens."""
-    is_row = cover.places is not None and labels == cover.labels
-    rows = [row for row in cover.places if 2 * row.sum() > len(row)] if is_row and cover.places is not None else []
-    return np.any(rows, axis=0) if rows else np.zeros(len(labels), dtype=bool)
 
 
 def _names(labels: Sequence[str] | None) -> tuple[str, ...]:

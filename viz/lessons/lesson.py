@@ -59,7 +59,6 @@ class Hides:
         words: keys of texts of the page that name bars, rows of tables or columns of maps, such as
             "attention_today.nobody.column"; covered like those of ``labels``, in any language.
         axes: "rows" or "columns": the names along a side of a matrix, and the legend of its blocks.
-        texts: keys of sentences of the page that are left out, such as "heads.joined.found".
         views: pictures whose cells are all covered, by their keys on the page.
     """
 
@@ -67,7 +66,6 @@ class Hides:
     labels: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
 
 

@@ -33,7 +33,6 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
         names=frozenset(names),
         axes=frozenset(step.hides.axes),
         views=frozenset(step.hides.views),
-        texts=frozenset(step.hides.texts),
         asked=hides.chosen if is_map else None,
         part=hides.part,
         cells=_printed_cells(hides, len(subject.labels)),
@@ -73,7 +72,7 @@ def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
         value: Value | None = key.values.get(name)
         if isinstance(value, int | float) and (listed_names is not None or not float(value).is_integer()):
             yield float(value)
-    right = key.right[0] if step.ask.kind == "number" and key.right else None
+    right = key.right[0] if step.ask.kind == "number" and key.right and listed_names is None else None
     if isinstance(right, float) and not right.is_integer():
         yield right
 
@@ -103,8 +102,6 @@ def cover_cells(cover: Cover | None) -> Iterator[None]:
         yield
 
 
-def _rewrite(cover: Cover, key: str, sentence: str, is_filled: bool) -> str:
-    """A finding (a whole sentence, in which numbers or words were filled in) waits for the answer."""
-    if key in cover.texts or (is_filled and sentence.endswith(FULL_STOPS)):
-        return ""
-    return cover_sentence(cover, sentence)
+def _rewrite(cover: Cover, sentence: str) -> str:
+    """Whole sentences wait for the answer: they say what there is to see."""
+    return "" if sentence.endswith(FULL_STOPS) else cover_sentence(cover, sentence)
