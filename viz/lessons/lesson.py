@@ -53,7 +53,7 @@ class Hides:
     """Parts of a step's picture that are covered with "?" while the question is open, beside the answer's own places.
 
     Args:
-        numbers: names of the answer's values: each is covered wherever it stands, in a picture, table or sentence.
+        numbers: names of the answer's values: each is covered wherever it stands in a picture or table.
             None takes those that are no whole numbers, and that the question and the step's text do not say.
         labels: bars and rows of tables with these names; "*" is all of them.
         words: keys of texts of the page that name bars, rows of tables or columns of maps, such as

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from string import Formatter
 
 import numpy as np
 
-from viz.components.cover import Cover, Mask, cover_sentence, covering
+from viz.components.cover import Cover, Mask, covering
 from viz.lessons.key import Cell, Hidden, Key, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask, Step
 from viz.lessons.subject import Subject
@@ -96,12 +95,12 @@ FULL_STOPS = (".", "。", "！", "？", "!", "?")
 
 @contextmanager
 def cover_cells(cover: Cover | None) -> Iterator[None]:
-    """Cover the elements drawn inside the ``with``: cells of pictures and tables, numbers in sentences."""
+    """Cover what is drawn inside the ``with``: cells of pictures and tables, and whole sentences."""
     is_open = cover is not None and cover.is_open
-    with covering(cover), rewriting(partial(_rewrite, cover) if cover and is_open else None):
+    with covering(cover), rewriting(_hold_back if is_open else None):
         yield
 
 
-def _rewrite(cover: Cover, sentence: str) -> str:
+def _hold_back(sentence: str) -> str:
     """Whole sentences wait for the answer: they say what there is to see."""
-    return "" if sentence.endswith(FULL_STOPS) else cover_sentence(cover, sentence)
+    return "" if sentence.endswith(FULL_STOPS) else sentence
