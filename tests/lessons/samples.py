@@ -68,7 +68,7 @@ def sample(seed: int, jitter: float = 0.0) -> Sample:
     for _ in range(LAYERS):
         x = torch.randn(n, D_MODEL, generator=generator, dtype=torch.float64)
         x *= torch.rand(n, 1, generator=generator, dtype=torch.float64) * 2
-        layers.append(_shaken(multi_head(x, x, weights_, allowed=mask, bias=bias), jitter))
+        layers.append(_with_jitter(multi_head(x, x, weights_, allowed=mask, bias=bias), jitter))
         scores.append(scores_of(x.numpy(), weights_) + bias.numpy())
     layer, every_score = random.randrange(LAYERS), np.stack(scores)
     open_cells = np.ones((n, n), bool) if mask is None else mask.numpy()
@@ -93,14 +93,14 @@ def sample(seed: int, jitter: float = 0.0) -> Sample:
     )
 
 
-def _shaken(trace: MultiHeadTrace, jitter: float) -> MultiHeadTrace:
+def _with_jitter(trace: MultiHeadTrace, jitter: float) -> MultiHeadTrace:
     names = ("weights", "contributions", "output") if jitter else ()
     noise = torch.Generator().manual_seed(0)
-    moved = {
+    products = {
         name: (of := getattr(trace, name)) * (1 + jitter * torch.randn(of.shape, generator=noise, dtype=of.dtype))
         for name in names
     }
-    return replace(trace, **moved)
+    return replace(trace, **products)
 
 
 def _decoder(n: int, seed: int) -> Decoder:
