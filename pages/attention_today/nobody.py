@@ -77,9 +77,10 @@ def share_of_nobody(masked: Tensor, sink: Tensor) -> Tensor:
 def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> Tensor:
     """Show the head's map without and with the sink; a last column has what goes to nobody. Return both maps."""
     t, before = context.t, context.standard.weights
-    second = "after" if nobody.any() else "off"
-    titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", second)]
+    titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", "after")]
     maps = torch.stack([before[context.head], after[context.head]])
+    if not nobody.any():  # a second map would be the same one
+        return show_maps(context, titles[:1], maps[:1], key="nobody_maps")
     to_nobody = torch.stack([torch.zeros_like(nobody), nobody])[..., None]
     columns = (*context.labels, t("attention_today.nobody.column"))
     return show_maps(context, titles, torch.cat([maps, to_nobody], -1), key="nobody_maps", columns=columns)
@@ -169,9 +170,9 @@ def _shown_checks(context: TodayContext, maps: Tensor, after: Tensor, sink: Tens
     with_sink = {**layer.options, "sink": sink}
     nowhere = sink_share(layer.q, layer.k, **with_sink)
     calls = [(layer.q, layer.k, options) for options in (layer.options, with_sink)]
-    off, tolerance = maps_off(maps[..., :n], head, calls)
+    off, tolerance = maps_off(maps[..., :n], head, calls[: len(maps)])
     assert nowhere is not None
-    off_column = (maps[1, :, n] - nowhere[head].nan_to_num(0.0)).abs().max()
+    off_column = (maps[-1, :, n:] - nowhere[head, :, None].nan_to_num(0.0)[:, : len(maps) - 1]).abs().sum()
     checks = [
         check("attention_today.nobody.check_maps", off, tolerance),
         check("attention_today.nobody.check_column", off_column, tolerance),

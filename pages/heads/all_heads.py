@@ -4,13 +4,12 @@ import streamlit as st
 
 from pages.heads import downloads
 from pages.heads.context import HeadsContext
-from viz.components.cover import is_covered
 from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import counterpart, examples
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.links import link_to
-from viz.frame.modes import say
+from viz.frame.modes import say, shows
 from viz.frame.scene import Scene
 from viz.frame.shared import TEXT
 from viz.models.head_notes import note
@@ -20,7 +19,7 @@ def draw(context: HeadsContext) -> list[Check]:
     """The head grid, and the note on the chosen head."""
     selected = grid(context.scene, context.view)
     compare_with(context.scene)
-    if not is_covered():  # it says what the head does
+    if shows("answers"):
         head_note(context.scene, selected.layer, selected.head)
     return [*scene_checks(context.scene), *grid_checks(context.scene, context.view, selected.layer, selected.head)]
 

@@ -1,6 +1,6 @@
 """Every head of the model at once, one of them large, what leaves them, and why not to believe a weight too soon."""
 
-from pages.heads import all_heads, arrivals, joined, numbers, row, switched_off
+from pages.heads import all_heads, arcs, arrivals, joined, numbers, row, switched_off
 from pages.heads.compare import every_head, one_row
 from pages.heads.context import open_heads
 from viz.core.analysis.head_statistics import head_statistics
@@ -31,6 +31,7 @@ PAGE = Page(
             (
                 Part(name="grid", draw=all_heads.draw, code=(attend, row_softmax), formula=MAP),
                 Part(name="row", draw=row.draw, code=(row_softmax,), formula=ROW),
+                Part(name="arcs", draw=arcs.draw, code=(row_softmax,), formula=ROW),
             ),
             downloads=all_heads.save,
             is_below=True,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from viz.components.bars import BarChart, pack_bars
 from viz.components.cover import Cover, covering
-from viz.components.covered_data import cover_data, cover_figure, cover_table
+from viz.components.covered_data import cover_data, cover_table
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix, pack_matrix
 from viz.components.unpack import unpack
@@ -38,7 +37,6 @@ def test_covered_map_lacks_hidden_cells(data):
     with covering(COVER):
         header, blocks = unpack(cover_data("key", data))
     assert np.flatnonzero(np.isnan(blocks["values"])).tolist() == header["covers"]["cells"] == HIDDEN
-    assert "0.625" not in str(header["words"])
 
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])
@@ -49,28 +47,14 @@ def test_described_map_lists_cells(data):
     assert np.allclose(blocks["values"], VALUES.flatten())
 
 
-def test_bars_of_covered_row_are_covered():
-    """A chart of a row whose map is covered there does not say which row it is: all of its covered bars are."""
-    row = Cover(labels=WORDS, places=np.array([[False] * 3, [True] * 3, [False] * 3]))
-    chart = BarChart(WORDS, {"weight": VALUES[1]}, title="", value_title="")
-    with covering(row):
-        header, blocks = unpack(cover_data("bars", pack_bars(chart, words={"alt": ""})))
-    assert np.isnan(blocks["values"]).all() and header["words"]["alt"] == "covered"
-
-
 def test_view_without_cover_is_untouched():
     assert cover_data("key", maps()) == maps()
 
 
-def test_covered_table_and_figure_lack_numbers():
+def test_covered_table_lacks_numbers():
     with covering(COVER):
-        assert cover_table({"name": ["x", "y"], "value": [0.625, 0.5], "text": ["62.5%", "50%"]}) == {
-            "name": ["x", "y"],
-            "value": [None, 0.5],
-            "text": ["?", "50%"],
-        }
-        figure = cover_figure({"data": [{"y": np.array([0.625, 0.5])}], "title": "is 0.62"})
-    assert np.isnan(figure["data"][0]["y"]).tolist() == [True, False]
+        table = {"name": ["x", "c: 0.625", "y"], "value": [0.625, 0.5, 0.5], "text": ["a", "b", "c"]}
+        assert cover_table(table) == {**table, "value": [None, None, 0.5], "text": ["a", "?", "c"]}
     assert cover_table({"value": [0.625]}) == {"value": [0.625]}
 
 

@@ -1,11 +1,13 @@
 """The answers about a layer of heads, beside numpy."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from tests.lessons.samples import D_K, D_MODEL, D_V, H, Sample, hold, scores_of, softmax
+from tests.lessons.samples import D_K, D_MODEL, D_V, H, Sample, hold, sample, scores_of, softmax
 from viz.lessons.about_layer import ANSWERS
 
 
@@ -18,6 +20,13 @@ def reads(example: Sample) -> Any:
     block = example.subject.trace.projections.w_q.numpy()[:, head * D_K : (head + 1) * D_K]
     n = sum(bool(np.any(number @ block)) for number in np.eye(D_MODEL))  # a vector with one number that is not 0
     return {D_MODEL: "all", 1: "one"}.get(n, "part")
+
+
+def heads_in_output(example: Sample) -> Any:
+    weights = example.weights[example.subject.layer]
+    parts = [of_head @ message for of_head, message in zip(weights, example.messages, strict=True)]
+    n = sum(bool(part[:, 0].any()) for part in parts)
+    return {H: "all", 1: "one"}.get(n, "some")
 
 
 def first_column(_: Sample, head: int) -> Any:
@@ -57,12 +66,22 @@ def shuffled(example: Sample) -> Any:
 
 
 REFERENCES = {work.__name__: work for work in (
-    head_width, reads, first_column, order_of_steps, joined, one_head_instead, shuffled,
+    head_width, reads, heads_in_output, first_column, order_of_steps, joined, one_head_instead, shuffled,
 )}  # fmt: skip
 
 
 def test_every_function_has_a_reference():
     assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize(("heads", "right"), [(range(H), "all"), ([2], "one"), ([0, 4], "some")])
+def test_heads_in_output_need_numbers(heads, right):
+    """A head whose rows of W_O are empty adds nothing to the output."""
+    subject = sample(0).subject
+    w_o = torch.zeros_like(subject.trace.projections.w_o).unflatten(0, (H, D_V))
+    w_o[[*heads]] = 1
+    trace = replace(subject.trace, projections=replace(subject.trace.projections, w_o=w_o.flatten(0, 1)))
+    assert ANSWERS["heads_in_output"].work(replace(subject, trace=trace)).right == (right,)
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.lessons.samples import Sample, hold
-from viz.lessons.about_trust import ANSWERS
+from viz.lessons.about_trust import ALIKE, ANSWERS
 from viz.lessons.about_weights import CLEAR
 
 
@@ -37,7 +37,10 @@ def looks_away(case: Sample, query: str, key: str, below: float, example: str) -
 
 def sharp_and_strong(case: Sample) -> Any:
     weights = case.weights[case.subject.layer]
-    head = int(np.argmax([np.mean([max(row) for row in of_head]) for of_head in weights]))
+    peaks = [np.mean([max(row) for row in of_head]) for of_head in weights]
+    head = int(np.argmax(peaks))
+    if sorted(peaks)[-1] - sorted(peaks)[-2] < ALIKE:
+        return None
     lengths = [
         np.linalg.norm(of_head @ message, axis=-1).mean()
         for of_head, message in zip(weights, case.messages, strict=True)
@@ -55,4 +58,4 @@ def test_every_function_has_a_reference():
 @pytest.mark.parametrize("name", ANSWERS)
 def test_key_equals_numpy(name):
     words = {"query": "it", "key": "animal", "below": 0.2, "example": ""} if name == "looks_away" else {}
-    hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("sink_head", "looks_away"))
+    hold(ANSWERS[name], REFERENCES[name], words, refuses=name != "value_length")

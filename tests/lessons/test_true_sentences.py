@@ -1,8 +1,7 @@
-"""Sentences of lessons and of the glossary that were true of some texts or heads only: shown to fail, and gone."""
+"""Sentences of lessons that have to be true of every text and head, and why a question is not asked."""
 
-import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ import torch
 
 from tests.lessons.samples import SEEDS, sample
 from viz.core import masks
-from viz.core.attention import attend, row_softmax, softmax_with_sink
 from viz.core.heads import HeadWeights, multi_head
-from viz.core.positions import rope
 from viz.core.spec import AttentionSpec
 from viz.frame.format import number, part
 from viz.lessons.answers import ANSWERS
@@ -24,8 +21,6 @@ from viz.lessons.lesson_file import lessons
 from viz.lessons.subject import Subject
 from viz.text import sentences
 
-LESSONS = "".join(path.read_text("utf-8") for path in Path("assets/lessons").glob("*.toml"))
-GLOSSARY = Path("viz/text/glossary.toml").read_text("utf-8")
 TOLERANCE = 0.15
 """Of the question for the factor by which the other weights grow."""
 
@@ -52,123 +47,12 @@ def on_words(*labels: str, mask: torch.Tensor | None = None, sharp: float = 1.0)
     return Subject(labels=labels, special=(False,) * len(labels), trace=trace, weights_of=lambda _: trace.weights)
 
 
-# --- Sentences that were false, each with a case ---------------------------------------------------------------------
-
-
-def _rope_reads_content() -> bool:
-    """Two pairs of other words at the same distance have another score."""
-    q, k = torch.randn(2, 1, 6, 4, generator=torch.Generator().manual_seed(0))
-    scores = (rope(q, pairing="halves") @ rope(k, pairing="halves").transpose(-1, -2))[0]
-    return bool((scores.diagonal(1) - scores[0, 1]).abs().max() > 0.1)
-
-
-def _causal_heads_know_order() -> bool:
-    weights = HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0)
-    x = torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
-    there, back = (multi_head(of, of, weights, allowed=masks.causal(5, 5)).output for of in (x, x.flip(0)))
-    return not torch.allclose(back.flip(0), there, atol=1e-3)
-
-
-def _large_numbers_lower_the_score() -> bool:
-    return float(torch.tensor([9.0, 1.0]) @ torch.tensor([-9.0, 1.0])) < 0
-
-
-def _precedence() -> bool:
-    return 8 * 8 + 8 != 8 * (8 + 8)
-
-
-def _soft_cap_moves_all() -> bool:
-    return 30 * math.tanh(1 / 30) != 1
-
-
-def _average_score_takes_less() -> bool:
-    """A sink whose score is the mean of the others takes less than 1 / (n + 1)."""
-    scores = torch.tensor([[[0.0, 4.0]]])
-    return 1 - float(softmax_with_sink(scores, scores.mean(-1)[0]).sum()) < 1 / 3 - 0.1
-
-
-def _wide_heads_are_half_of_a_block() -> bool:
-    spec = AttentionSpec(d_model=8, n_heads=2, d_head=8)
-    trace = multi_head(torch.ones(3, 8), torch.ones(3, 8), HeadWeights.random(spec, seed=0))
-    subject = replace(on_words("a", "b", "c"), trace=trace)
-    return value(ANSWERS["weights_of_feed_forward"].work(subject), "part") <= 0.5
-
-
-def _last_token_trains_nothing() -> bool:
-    return all(key.values["guesses"] == value(key, "n") - 1 for _, key in keys("guesses_in_one_pass"))
-
-
-def _shifted_scores_give_equal_weights() -> bool:
-    scores = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
-    return torch.allclose(row_softmax(scores), row_softmax(scores + torch.tensor([[1.0], [2.0], [3.0]])), atol=1e-6)
-
-
-def _read_again_without_mask_differs() -> bool:
-    """Without a mask the earlier tokens of a text that is read again see the new one."""
-    x = torch.randn(1, 4, 4, generator=torch.Generator().manual_seed(0))
-    before, after = (attend(x[:, :n], x[:, :n], x[:, :n]).output for n in (3, 4))
-    return not torch.allclose(before, after[:, :3], atol=1e-3)
-
-
-def _row_with_sink_is_below_one() -> bool:
-    return float(softmax_with_sink(torch.zeros(1, 1, 3), torch.zeros(1)).sum()) < 0.8
-
-
-def _first_token_is_no_sink() -> bool:
-    return any(value(key, "share") < 0.8 * value(key, "even") for _, key in keys("first_share"))
-
-
-def _first_token_gets_less_than_even() -> bool:
-    return any(value(key, "first") < value(key, "even") for _, key in keys("most_goes_to"))
-
-
 def _values_and_weights(example: Any) -> tuple[float, float, float]:
     """Length of the first token's value, and the others' mean length: plain, and by weight."""
     head = example.subject.head
     lengths = (example.messages[head] ** 2).sum(-1) ** 0.5
     weights = example.row_of_head.sum(0)[1:]
     return float(lengths[0]), float(lengths[1:].mean()), float((weights * lengths[1:]).sum() / weights.sum())
-
-
-def _shorter_value_brings_more() -> bool:
-    """The first token brings more than its weight, though its value is shorter than the others' plain mean."""
-    return any(
-        first < plain and value(key, "message") > value(key, "weight")
-        for example, key in keys("arrives")
-        for first, plain, _ in [_values_and_weights(example)]
-    )
-
-
-FALSE: dict[str, Callable[[], bool]] = {
-    "that a score depends on the distance alone": _rope_reads_content,
-    "得分因而只取决于两词的距离": _rope_reads_content,
-    "small ones stay as they are": _soft_cap_moves_all,
-    "Attention alone knows no order": _causal_heads_know_order,
-    "注意力本身不知道次序": _causal_heads_know_order,
-    "where both are large, the score": _large_numbers_lower_the_score,
-    "两边都大的地方": _large_numbers_lower_the_score,
-    "{G} times {d_k} + {d_v}": _precedence,
-    "with an average score": _average_score_takes_less,
-    "Most of what a block has learned": _wide_heads_are_half_of_a_block,
-    "trains a guess at every token.": _last_token_trains_nothing,
-    "the keys of a group gave the same scores": _shifted_scores_give_equal_weights,
-    "reads the text as it grows": _read_again_without_mask_differs,
-    "文本每长出一个词元，就读一次": _read_again_without_mask_differs,
-    "Only dropout": _row_with_sink_is_below_one,
-    "只有训练时用的 dropout": _row_with_sink_is_below_one,
-    "The token “{token}” is called an attention sink": _first_token_is_no_sink,
-    "词元“{token}”叫作注意力汇点": _first_token_is_no_sink,
-    "The first token is a place to put it": _first_token_gets_less_than_even,
-    "平均分配只有": _first_token_gets_less_than_even,
-    "longer than those of the other tokens are on average.": _shorter_value_brings_more,
-}
-"""A phrase that stood in a lesson or in the glossary, and a case in which it fails."""
-
-
-@pytest.mark.parametrize("phrase", FALSE)
-def test_phrase_false_somewhere_is_gone(phrase: str):
-    assert FALSE[phrase]()
-    assert phrase not in LESSONS + GLOSSARY
 
 
 # --- What stands there now --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Data of views, tables and figures while a lesson's question is open, without what it covers.
+"""Data of views and tables while a lesson's question is open, without what it covers.
 
 Every view is sent through :meth:`viz.components.view.View.mount`, and so through :func:`cover_data`, which takes the
 hidden numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.components.cover import Cover, Mask, cover_sentence, current, holds
+from viz.components.cover import Cover, Mask, current, holds
 from viz.components.unpack import repack, unpack
 
 MOST_NAMES = 40
@@ -28,7 +28,7 @@ def cover_data(key: str, data: Any) -> Any:
     if cover is None:
         return data
     if not isinstance(data, bytes):
-        return _cover_json(cover, key, data)
+        return _cover_json(cover, data)
     header, blocks = unpack(data)
     if header.get("kind") in ("wall", "head"):  # viz/frame/head_grid/covered.py has covered these
         return data
@@ -53,10 +53,7 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
     """The names and sentences around a picture, without the hidden ones."""
     if not cover.is_open:
         return dict(header)
-    names = {"labels", "maps", "rows", "columns"}
-    if "series" in header and _names(header["labels"]) != cover.labels:  # a bar's name may say its number
-        names.remove("labels")
-    fields = {name: value if name in names else _cover_words(cover, value) for name, value in header.items()}
+    fields = dict(header)
     words = fields.get("words")
     if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
         fields["words"] = {**words, "alt": cover.word}
@@ -68,18 +65,6 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
             }
             fields["heads"] = None
     return fields
-
-
-def _cover_words(cover: Cover, value: Any) -> Any:
-    """Sentences in what JSON holds, with their hidden numbers covered."""
-    match value:
-        case str():
-            return cover_sentence(cover, value)
-        case list():
-            return [_cover_words(cover, part) for part in value]
-        case dict():
-            return {name: _cover_words(cover, part) for name, part in value.items()}
-    return value
 
 
 def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[str, Any]) -> Mask | None:
@@ -100,20 +85,11 @@ def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[st
     else:
         return None
     cells = holds(cover, values).reshape(shape)
-    if "series" in header and len(header["series"]) == 1:
-        cells[0] |= _of_row(cover, _names(header["labels"]))
     for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
         cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
         if cover.views & {key, f"{key}.{code}"}:
             cells[index] = True
     return cells
-
-
-def _of_row(cover: Cover, labels: tuple[str, ...]) -> Mask:
-    """The bars of a row that is covered, where the bars are the tokens."""
-    is_row = cover.places is not None and labels == cover.labels
-    rows = [row for row in cover.places if 2 * row.sum() > len(row)] if is_row and cover.places is not None else []
-    return np.any(rows, axis=0) if rows else np.zeros(len(labels), dtype=bool)
 
 
 def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -136,27 +112,13 @@ def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shap
     return mask
 
 
-def _cover_json(cover: Cover, key: str, data: Any) -> Any:
-    if not cover.is_open:
+def _cover_json(cover: Cover, data: Any) -> Any:
+    """A picture of step_by_step/three_words without the covered numbers."""
+    if not cover.is_open or not isinstance(data, Mapping) or not (data.get("pairs") or data.get("blocks")):
         return data
-    if isinstance(data, Mapping) and "lines" in data and "legend" in data:  # charts/lines
-        is_view = key in cover.views
-        lines = [_cover_line(cover, line, is_view or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
-        hidden = any(now["y"] != before["y"] for now, before in zip(lines, data["lines"], strict=True))
-        data = {**data, "lines": lines}
-        if hidden:
-            data["covers"] = {"cells": [], "open": True, "word": cover.word}
-    if key in cover.views and isinstance(data, Mapping) and "rows" in data:  # next_word/word_grid
-        unknown = {"text": "?", "note": "", "share": 0}
-        data = {**data, "rows": [{**row, "cells": [unknown for _ in row["cells"]]} for row in data["rows"]]}
-    if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
-        data = {
-            **data,
-            "pairs": [{**pair, "result": _cover_block(cover, pair["result"])} for pair in data.get("pairs", [])]
-            or None,
-            "blocks": [_cover_block(cover, block) for block in data.get("blocks", [])] or None,
-        }
-    return _cover_words(cover, data)
+    pairs = [{**pair, "result": _cover_block(cover, pair["result"])} for pair in data.get("pairs", [])]
+    blocks = [_cover_block(cover, block) for block in data.get("blocks", [])]
+    return {**data, "pairs": pairs or None, "blocks": blocks or None}
 
 
 MATRIX_NAMES = {"q": "Q", "scores": "S", "scaled": "S / ", "weights": "A", "head_outputs": "Z"}
@@ -179,12 +141,6 @@ def _is_part(name: str, part: str) -> bool:
     return begins is not None and (name.startswith(begins) if begins.endswith(" ") else name == begins)
 
 
-def _cover_line(cover: Cover, line: Mapping[str, Any], is_hidden: bool) -> dict[str, Any]:
-    hits = holds(cover, [np.nan if value is None else value for value in line["y"]]) | is_hidden
-    y = [None if hit else value for hit, value in zip(hits.tolist(), line["y"], strict=True)]
-    return {**line, "y": y, **({"low": None, "high": None} if hits.any() else {})}
-
-
 def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """A table's columns without what is covered: hidden numbers, and the rows with a covered name."""
     cover = current()
@@ -204,28 +160,4 @@ def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
 
 
 def _is_covered_value(cover: Cover, value: Any) -> bool:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return bool(holds(cover, [value])[0])
-    return isinstance(value, str) and cover_sentence(cover, value) != value
-
-
-def cover_figure(figure: dict[str, Any]) -> dict[str, Any]:
-    """A plotly figure without the hidden numbers."""
-    cover = current()
-    if cover is None or not cover.is_open:
-        return figure
-    return dict(_cover_parts(cover, figure))
-
-
-def _cover_parts(cover: Cover, part: Any) -> Any:
-    match part:
-        case dict():
-            return {name: _cover_parts(cover, value) for name, value in part.items()}
-        case str():
-            return cover_sentence(cover, part)
-        case list() | tuple() | np.ndarray():
-            array = np.asarray(part)
-            if array.dtype.kind == "f":
-                return np.where(holds(cover, array), np.nan, array).tolist()
-            return part if isinstance(part, np.ndarray) else [_cover_parts(cover, value) for value in part]
-    return part
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(holds(cover, [value])[0])

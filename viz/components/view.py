@@ -26,7 +26,7 @@ from viz.components.cover import current
 from viz.components.kinds import Integer, Kind
 from viz.params import Parameter
 from viz.params.session import sent_by_widget, then_redraw
-from viz.text import sentences, translator
+from viz.text import sentences
 
 PACKAGE = "headlight"
 LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))
@@ -110,8 +110,7 @@ class View:
         if not self.prefix:
             return {}
         lang = Parameter[str]("lang").value
-        translate = translator(lang)
-        return {name: translate(self.prefix + name) for name in _names(lang, self.prefix)}
+        return {name: sentences(lang)[self.prefix + name] for name in _names(lang, self.prefix)}
 
     def last(self, key: str, name: str) -> Message | None:
         """Return the last message of this name from the view of this key, if it is one."""

@@ -9,8 +9,7 @@ import streamlit as st
 from torch import Tensor
 
 from viz.components.bars import BarChart, pack_bars
-from viz.components.cover import is_covered
-from viz.components.covered_data import cover_figure, cover_table
+from viz.components.covered_data import cover_table
 from viz.components.kinds import Integer, Many, Text
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix, unpack_matrix
@@ -42,9 +41,8 @@ def show(fig: "Figure", *, key: str, alt: str) -> None:
     kind = IMAGE.read()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
-    if view.current().present or is_covered():
-        spec = fig.to_plotly_json()
-        fig = plotly_figure(**cover_figure(larger(spec) if view.current().present else spec))
+    if view.current().present:
+        fig = plotly_figure(**larger(fig.to_plotly_json()))
     st.plotly_chart(fig, key=key, alt=alt, config=config)
 
 

@@ -41,6 +41,16 @@ def reads(subject: Subject) -> Key:
     return one_of(code, head=head, n=n, d_model=spec.d_model, d_k=spec.d_k, H=spec.H)
 
 
+@registered(ANSWERS, "option", codes=("one", "some", "all"))
+def heads_in_output(subject: Subject) -> Key:
+    """Number of heads in the first number of the layer's output: those whose rows of W_O hold something there."""
+    spec = _several(subject)
+    column = subject.trace.projections.w_o[:, 0].unflatten(0, (spec.H, spec.d_v))
+    n = int((column.abs().amax(-1) > 0).sum())
+    code = "all" if n == spec.H else "one" if n == 1 else "some"
+    return one_of(code, n=n, H=spec.H, width=spec.H * spec.d_v, d_out=spec.d_out)
+
+
 @registered(ANSWERS, "number", "head", "next", "other")
 def first_column(subject: Subject, head: int) -> Key:
     """First column of a head's output in the concatenation."""

@@ -46,7 +46,8 @@ def looks_ahead(subject: Subject) -> Key:
         values: Values = {"query": subject.name(answer[0]), "key": subject.name(answer[1])}
         return ("itself" if answer[0] == answer[1] else "back"), values
 
-    return Key(right=right, values={"n": len(right), "all": n * n}, wrong=wrong)
+    query, key = right[0]
+    return Key(right=right, values={"n": len(right), "all": n * n}, wrong=wrong, shows={"query": query, "key": key})
 
 
 @registered(ANSWERS, "number", "all", "half", "without_itself", "other")
@@ -109,4 +110,5 @@ def itself_and_before(subject: Subject) -> Key:
         numbers: Values = {"query": subject.name(row), "key": subject.name(column), "n": int((extra | missing).sum())}
         return ("too_much" if extra.any() else "too_little"), numbers
 
-    return Key(right=(True,) if torch.equal(mask, target) else (), values=values, wrong=wrong)
+    right = (True,) if torch.equal(mask, target) else ()
+    return Key(right=right, values=values, wrong=wrong, shows={"mask": "painted", "painted": target})

@@ -5,7 +5,8 @@ import torch
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, registered
+from viz.lessons.about_weights import most_of_heads
+from viz.lessons.key import Key, Part, Registry, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -32,26 +33,5 @@ def heads_for_two_places(_: Subject) -> Key:
 
 @registered(ANSWERS, "head", "little")
 def next_word_head(subject: Subject) -> Key:
-    """The heads in which a token looks at the one after it: the best of all, and those that come near it."""
-    if len(subject.labels) < 4:
-        raise PremiseError("too_short", n=4)
-    means = torch.stack([weight_at_offset(subject.weights_of(layer), 1).mean(-1) for layer in range(subject.n_layers)])
-    best = float(means.max())
-    if best < 0.5:
-        raise PremiseError("no_such_head", most=Part(best))
-    layer, head = divmod(int(means.argmax()), means.shape[1])
-    right = tuple((a, b) for a, b in (means >= 0.9 * best).nonzero().tolist())
-    typical = Part(means.median())
-    values: Values = {
-        "layer": layer,
-        "head": head,
-        "mean": Part(best),
-        "typical": typical,
-        "heads": means.numel(),
-        "n": len(right),
-    }
-
-    def wrong(answer: tuple[int, int]) -> Because:
-        return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
-
-    return Key(right=right, values=values, wrong=wrong)
+    """The heads in which a token looks at the one after it."""
+    return most_of_heads(subject, lambda weights: weight_at_offset(weights, 1).mean(-1), near=0.9)

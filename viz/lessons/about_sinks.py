@@ -68,8 +68,8 @@ def first_share(subject: Subject) -> Key:
 def sum_when_nothing_fits(subject: Subject, lower: float) -> Key:
     """Sum of the last token's weights when each of its scores is lower by the same number."""
     weights = (_last_scores(subject) - lower).softmax(-1)
-    total, factor = float(weights.sum()), float(torch.tensor(-lower).exp())
-    values: Values = {"last": subject.name(-1), "lower": lower, "sum": round(total, 3), "factor": factor}
+    total, factor = round(float(weights.sum()), 3), float(torch.tensor(-lower).exp())
+    values: Values = {"last": subject.name(-1), "lower": lower, "sum": total, "factor": factor}
     return Key(right=(total,), values=values, traps={"nothing": 0.0, "as_little": factor})
 
 

@@ -1,34 +1,24 @@
 """Answers about the limits of weights as explanations."""
 
-import torch
+from dataclasses import replace
 
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.heads import share_kv
-from viz.lessons.about_weights import CLEAR, even_weights, row_of, without_marks
-from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.about_weights import CLEAR, even_weights, most_of_heads, row_of, without_marks
+from viz.lessons.key import Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
+ALIKE = 1e-6
+"""Two heads whose largest weights differ by less than this are told apart by rounding alone."""
 
 
 @registered(ANSWERS, "head", "little")
 def sink_head(subject: Subject) -> Key:
-    """The heads in which the other words give most to the first token: the strongest, and what comes near it."""
-    if len(subject.labels) < 4:
-        raise PremiseError("too_short", n=4)
-    means = torch.stack([subject.weights_of(layer)[:, 1:, 0].mean(-1) for layer in range(subject.n_layers)])
-    best = float(means.max())
-    if best < 0.5:
-        raise PremiseError("no_such_head", most=Part(best))
-    layer, head = divmod(int(means.argmax()), means.shape[1])
-    right = tuple((a, b) for a, b in (means >= 0.95 * best).nonzero().tolist())
+    """The heads in which the other words give most to the first token."""
+    key = most_of_heads(subject, lambda weights: weights[:, 1:, 0].mean(-1), near=0.95)
     even = Part(even_weights(subject)[:, 1:, 0].mean())
-    values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.name(0)}
-
-    def wrong(answer: tuple[int, int]) -> Because:
-        return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
-
-    return Key(right=right, values=values, wrong=wrong)
+    return replace(key, values={**key.values, "even": even, "token": subject.name(0)})
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
@@ -67,7 +57,9 @@ def looks_away(subject: Subject, query: str, key: str, below: float, example: st
         "weight": Part(weight),
         **most,
     }
-    return Key(right=(True,) if weight < below else (), values=values, wrong=lambda _: ("still", {}))
+    return Key(
+        right=(True,) if weight < below else (), values=values, wrong=lambda _: ("still", {}), shows={"text": example}
+    )
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
@@ -79,6 +71,9 @@ def sharp_and_strong(subject: Subject) -> Key:
     if len(subject.labels) < 3:
         raise PremiseError("too_short", n=3)
     peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
+    first, second = peaks.topk(2).values.tolist()
+    if first - second < ALIKE:
+        raise PremiseError("too_even")
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
     lengths_of_head = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}

@@ -1,5 +1,7 @@
 """Answers read off the weights: the word looked at most, remaining weight, and kinds of heads."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -147,30 +149,33 @@ def previous(weights: Tensor) -> Tensor:
     return weight_at_offset(weights, -1).mean(-1)
 
 
-@registered(ANSWERS, "head", "little")
-def previous_word_head(subject: Subject) -> Key:
-    """The heads in which a word looks at the one before it: the best of all, and what comes near it."""
+def most_of_heads(subject: Subject, mean_of: Callable[[Tensor], Tensor], near: float) -> Key:
+    """Return the key of the head for which ``mean_of`` its weights is largest; others that come near it count as well.
+
+    Raises:
+        PremiseError: "too_short"; "no_such_head" if that is less than one half.
+    """
     if len(subject.labels) < 4:
         raise PremiseError("too_short", n=4)
-    means = torch.stack([previous(subject.weights_of(layer)) for layer in range(subject.n_layers)])
+    means = torch.stack([mean_of(subject.weights_of(layer)) for layer in range(subject.n_layers)])
     best = float(means.max())
     if best < 0.5:
         raise PremiseError("no_such_head", most=Part(best))
     layer, head = divmod(int(means.argmax()), means.shape[1])
-    right = tuple((a, b) for a, b in (means >= 0.9 * best).nonzero().tolist())
-    values: Values = {
-        "layer": layer,
-        "head": head,
-        "mean": Part(best),
-        "typical": Part(means.median()),
-        "heads": means.numel(),
-        "n": len(right),
-    }
+    right = tuple((a, b) for a, b in (means >= near * best).nonzero().tolist())
+    place: Values = {"layer": layer, "head": head}
+    numbers: Values = {"mean": Part(best), "typical": Part(means.median()), "heads": means.numel(), "n": len(right)}
 
     def wrong(answer: tuple[int, int]) -> Because:
         return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
 
-    return Key(right=right, values=values, wrong=wrong)
+    return Key(right=right, values={**place, **numbers}, wrong=wrong, shows=place)
+
+
+@registered(ANSWERS, "head", "little")
+def previous_word_head(subject: Subject) -> Key:
+    """The heads in which a word looks at the one before it."""
+    return most_of_heads(subject, previous, near=0.9)
 
 
 @registered(ANSWERS, "option", codes=("first", "itself", "beside", "far"))

@@ -84,6 +84,7 @@ class Key:
         wrong: the reason why another answer is wrong.
         traps: of a number, the values that common mistakes lead to, by the reason's code.
         hides: what the picture shows of the answer, by place.
+        shows: of an answer given in the page, the page's parameters that show one: it is chosen with "Show the answer".
     """
 
     right: tuple[AnswerValue, ...]
@@ -91,6 +92,7 @@ class Key:
     wrong: Callable[[Any], Because] = _no_reason
     traps: Mapping[str, float] = field(default_factory=dict)
     hides: Hidden = NOTHING
+    shows: Mapping[str, Any] = field(default_factory=dict)
 
     def hiding(self, hides: Hidden) -> "Key":
         """Return the same key with the cells of the picture that show the answer."""

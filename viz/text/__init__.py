@@ -75,13 +75,12 @@ def translator(lang: str) -> Translate:
     def t(key: str, /, **values: Any) -> str:
         sentence = fill(table[key], **values) if values else table[key]
         change = _rewrite.get()
-        return change(key, sentence, bool(values)) if change else sentence
+        return change(sentence) if change else sentence
 
     return t
 
 
-Rewrite = Callable[[str, str, bool], str]
-"""Changes a sentence; it gets its key, the sentence, and whether anything was filled in."""
+Rewrite = Callable[[str], str]
 
 _rewrite: ContextVar[Rewrite | None] = ContextVar("rewrite", default=None)
 

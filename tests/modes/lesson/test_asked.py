@@ -9,6 +9,7 @@ import pytest
 from tests.running import sentences_of
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
+from viz.lessons.lesson import IN_THE_PAGE, Step
 from viz.lessons.lesson_file import lesson_named, lessons
 from viz.modes.lesson.bar import DID, IN_PAGE, do
 from viz.modes.lesson.running import Progress
@@ -16,6 +17,10 @@ from viz.text import LANGUAGES, translator
 
 STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 BAR = "headlight.lesson_bar"
+
+
+def step_at(lesson: str, number: int) -> Step:
+    return lesson_named(lesson).steps[number - 1]
 
 
 def bar_state(app):
@@ -113,6 +118,16 @@ def test_head_is_picked_and_judged(open_app):
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
     app.slider(key="head").set_value(8)
     assert answer(app, "ten_minutes", 5, IN_PAGE)["is_right"], "chosen and checked at once"
+
+
+@pytest.mark.parametrize(("lesson", "number"), [at for at in STEPS if step_at(*at).ask.kind in IN_THE_PAGE])
+def test_shown_answer_is_chosen(open_app, lesson, number):
+    """ "Show the answer" chooses a head, a cell, a mask or a sentence that is right."""
+    app = open_app(step_at(lesson, number).page, lesson=lesson, lesson_step=number, lang="zh")
+    for action in ("reveal", "again"):
+        do(app.session_state["_lessons"][lesson, number], action, None)
+        app.run()
+    assert answer(app, lesson, number, IN_PAGE)["is_right"]
 
 
 def test_cell_is_selected_before_check(open_app):

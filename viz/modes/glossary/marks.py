@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 
-from viz.components.cover import is_covered
 from viz.frame.links.terms import heading, see
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
@@ -36,7 +35,7 @@ def marked_terms() -> frozenset[str]:
 def mark(sentence: str) -> str:
     """Return a sentence, written in Markdown, as HTML that marks terms not on this screen before; "" if it has none."""
     lang, codes = LANG.value, {*_MARKED_TERMS.read()}
-    places = () if is_covered() else _first_places(sentence, lang, codes)  # a question has few things beside it
+    places = _first_places(sentence, lang, codes)
     _MARKED_TERMS.set(frozenset(codes))
     if not places:
         return ""

@@ -6,10 +6,12 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from torch import Tensor
 
 from viz.frame import compute
 from viz.frame.available_models import models_here
 from viz.frame.format import number, part
+from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
 from viz.lessons.answers import key_of
@@ -105,6 +107,8 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
         if running.step.before[running.read]:
             st.rerun()
     running.asks = not progress.done
+    if running.asks:
+        progress.shows = {name: to_code(of) if isinstance(of, Tensor) else of for name, of in key.shows.items()}
     running.cover = cover_of(running, key, subject)
     content = _bar_content(running, key, subject, verdict)
     if is_nothing:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from string import Formatter
 
 import numpy as np
 
-from viz.components.cover import Cover, Mask, cover_sentence, covering
+from viz.components.cover import Cover, Mask, covering
 from viz.lessons.key import Cell, Hidden, Key, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask, Step
 from viz.lessons.subject import Subject
@@ -33,7 +32,6 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
         names=frozenset(names),
         axes=frozenset(step.hides.axes),
         views=frozenset(step.hides.views),
-        texts=frozenset(step.hides.texts),
         asked=hides.chosen if is_map else None,
         part=hides.part,
         cells=_printed_cells(hides, len(subject.labels)),
@@ -73,7 +71,7 @@ def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
         value: Value | None = key.values.get(name)
         if isinstance(value, int | float) and (listed_names is not None or not float(value).is_integer()):
             yield float(value)
-    right = key.right[0] if step.ask.kind == "number" and key.right else None
+    right = key.right[0] if step.ask.kind == "number" and key.right and listed_names is None else None
     if isinstance(right, float) and not right.is_integer():
         yield right
 
@@ -97,14 +95,12 @@ FULL_STOPS = (".", "。", "！", "？", "!", "?")
 
 @contextmanager
 def cover_cells(cover: Cover | None) -> Iterator[None]:
-    """Cover the elements drawn inside the ``with``: cells of pictures and tables, numbers in sentences."""
+    """Cover what is drawn inside the ``with``: cells of pictures and tables, and whole sentences."""
     is_open = cover is not None and cover.is_open
-    with covering(cover), rewriting(partial(_rewrite, cover) if cover and is_open else None):
+    with covering(cover), rewriting(_hold_back if is_open else None):
         yield
 
 
-def _rewrite(cover: Cover, key: str, sentence: str, is_filled: bool) -> str:
-    """A finding (a whole sentence, in which numbers or words were filled in) waits for the answer."""
-    if key in cover.texts or (is_filled and sentence.endswith(FULL_STOPS)):
-        return ""
-    return cover_sentence(cover, sentence)
+def _hold_back(sentence: str) -> str:
+    """Whole sentences wait for the answer: they say what there is to see."""
+    return "" if sentence.endswith(FULL_STOPS) else sentence

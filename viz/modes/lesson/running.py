@@ -19,6 +19,7 @@ from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.lesson_file import ORDER, lesson_named, names
 from viz.modes.lesson.own import LIST, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
+from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 from viz.text import Translate, translator
@@ -39,6 +40,8 @@ class Progress:
     about: str = ""
     """The hash of the answer's picture; on another picture the answer is invalid."""
     hinted: bool = False
+    shows: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters that show the right answer in the page, until they are set."""
     first: str = ""
     """"right" or "wrong", after the first answer; "shown" if the answer was shown before one."""
 
@@ -196,6 +199,10 @@ def open_lesson(page: str) -> Running | None:
     running = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     if view.current().print == "answers":
         running.progress.done = running.progress.done or "revealed"
+    if running.progress.done == "revealed":
+        for name, value in running.progress.shows.items():
+            Parameter[Any](name).set(value)
+        running.progress.shows = {}
     parameters = {} if running.missing(number) else step.link(running.read, is_open=not running.progress.done)
     if page != step.page:
         parameters = {name: value for name, value in parameters.items() if name in SHARED}

@@ -2,7 +2,6 @@
 
 import { line } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
-import { drawCover } from "../lib/covers.js";
 import { fill } from "../lib/dom.js";
 import { AWAY, faint, levelTicks, TEXT, uprightTicks } from "./axes.js";
 import { Chart, TITLE } from "./chart.js";
@@ -127,9 +126,6 @@ export class Lines extends Chart {
   paint(context, colours) {
     this.#axes(context);
     this.titles(context, this.data.x.title, this.data.y.title);
-    const { left, wide, top, bottom } = this.place,
-      isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
-    if (this.data.covers?.open && isEmpty) drawCover(context, colours, left, top, wide, bottom - top);
     for (const series of this.seen) this.#series(context, series);
     this.#marks(context, colours);
     if (this.at !== null) this.#light(context, colours);

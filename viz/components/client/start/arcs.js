@@ -43,14 +43,14 @@ class Arcs extends View {
     this.drawnData = JSON.stringify(data.sentences) + data.lang;
     this.sentences = data.sentences.map((sentence) => ({
       ...sentence,
-      weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)),
+      weights: sentence.weights.map((row) => row.map((weight) => weight && weight / data.whole)), // null is covered
     }));
     this.selected = data.at ?? this.sentences[0].labels.indexOf(data.query);
     this.opened = this.selected;
     this.at = undefined; // another sentence is shown, and stands in the box
     this.sentence.setAttribute("aria-label", data.words.sentence);
     this.#row();
-    this.#box();
+    if (data.longest) this.#box();
     this.#open(0);
   }
 
@@ -61,7 +61,7 @@ class Arcs extends View {
     if (this.sentences.length === 1) {
       const back = element("button", "plain", { type: "button" }, words.back);
       back.addEventListener("click", () => this.send("typed", { text: "" }));
-      this.row.replaceChildren(back, from);
+      this.row.replaceChildren(...(this.data.longest ? [back] : []), from);
       return;
     }
     this.twins = segments(
@@ -137,7 +137,7 @@ class Arcs extends View {
   #open(at) {
     const before = this.sentences[this.at]?.text,
       { text, labels, special } = this.sentences[at];
-    if (this.at === undefined || this.input.value === before || !this.input.value) this.input.value = text;
+    if (this.input && (this.at === undefined || [before, ""].includes(this.input.value))) this.input.value = text;
     this.at = at;
     this.twins?.show(String(at));
     for (const button of this.twins?.element.children ?? [])
@@ -180,7 +180,7 @@ class Arcs extends View {
         weight = key === query ? 0 : row[key];
       button.setAttribute("aria-pressed", String(key === query));
       word.style.backgroundColor = `color-mix(in srgb, var(--st-primary-color) ${(45 * Math.sqrt(weight)).toFixed(1)}%, transparent)`;
-      number.textContent = weight >= LEAST ? partDigits(weight) : "";
+      number.textContent = weight === null ? "?" : weight >= LEAST ? partDigits(weight) : "";
     }
     const text = joinSentences(this.#describe());
     if (this.status.textContent !== text) this.status.textContent = text;
@@ -192,6 +192,7 @@ class Arcs extends View {
     const { words } = this.data,
       sentence = this.sentences[this.at],
       { query } = this;
+    if (sentence.weights[query].includes(null)) return [words.covered];
     if (this.at === 0 || query !== this.opened) return describe(words, sentence, query);
     const [key] = otherWords(sentence, query),
       weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
