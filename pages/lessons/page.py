@@ -41,7 +41,7 @@ def mine(t: Translate, lang: str) -> None:
     """One's own lesson, which the browser keeps; and one that came in a link, to begin or to take over."""
     st.header(t("lessons.mine"), anchor=False)
     say(t("lessons.mine_lead"))
-    editor(t, lang)
+    editor(lang)
 
 
 def lesson_list(t: Translate, lang: str, lessons: Iterable[Lesson]) -> str:

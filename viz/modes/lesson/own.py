@@ -1,6 +1,6 @@
 """A teacher's own lesson from a link, and the current view as one of its steps.
 
-The browser keeps it (``client/lesson/store.js``); the server reads it from a link or a file and stores nothing.
+The browser keeps it (``client/lesson/store.js``); the server reads it from a link and stores nothing.
 """
 
 from collections.abc import Mapping
