@@ -45,7 +45,9 @@ def test_step_without_question_shows_at_once(open_app):
     bar = bar_state(app)
     assert (bar["question"], bool(bar["done"]), bar["is_last"]) == ("", True, True)
     assert pictures(app)
-    assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&lang=en", "there it can be begun again, or taken over"
+    assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&section=mine&lang=en", (
+        "there it can be begun again, or taken over"
+    )
 
 
 def test_invalid_step_falls_back(open_app):
@@ -77,7 +79,7 @@ def test_refusals_have_sentences():
 
 def test_list_adds_lesson_of_link(open_app):
     """The list has the lesson of a link."""
-    app = open_app("lessons", own_lesson=CODE, lang="zh")
+    app = open_app("lessons", section="mine", own_lesson=CODE, lang="zh")
     assert bar_state(app) is None, "it is begun there, not gone on with"
     lesson = editor(app)["given"]
     assert lesson["lesson"] == TABLE
