@@ -257,6 +257,23 @@ def test_values_of_no_control_are_ignored(server):
     assert not re.search("Traceback|Uncaught|Error|fragment", server.read_log(log_start))
 
 
+@pytest.mark.parametrize("depth", [3, 300])
+def test_deep_component_state_is_ignored(server, depth):
+    """JSON of a component that nests deeply counts for nothing, or ends its own run at most."""
+
+    async def send_all() -> None:
+        async with Tab(server.url) as tab:
+            await tab.open("masks", **SMALL)
+            state = ClientState(query_string=tab.query, page_script_hash=tab.pages["masks"])
+            deep = '{"code":' * depth + "1" + "}" * depth
+            state.widget_states.widgets.add(id=tab.controls["painter"].id, json_value=deep)
+            assert (await tab.ask(state)).titles
+            assert not wrong(await tab.open("masks", **SMALL))
+        await still_well(server)
+
+    visiting(send_all)
+
+
 def frame_that_says_it_is_long(size: int) -> bytes:
     """The head of a masked binary frame of that many bytes, and a few of them."""
     return b"\x82" + bytes([0x80 | 127]) + size.to_bytes(8, "big") + b"\x00" * 4 + b"x" * 1000

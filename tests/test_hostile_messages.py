@@ -37,7 +37,6 @@ PLACES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "block/block": (("block", SMALL),),
     "start/arcs": (("start", {"lang": "en"}),),
     "lesson/lesson_bar": (("heads", {"lesson": "ten_minutes", "lesson_step": 1, "lang": "en"}),),
-    "lesson/my_lesson": (("lessons", {"lang": "en"}),),
     "present/presenter": (("masks", SMALL | {"present": 1}),),
 }
 ON_NO_PAGE = {"share/share"}

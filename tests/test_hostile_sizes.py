@@ -1,6 +1,6 @@
 """Everything that a user sends has a bound: accepted at the limit, refused one beyond. SECURITY.md lists all of them.
 
-Bounds of pictures, nesting of files, messages and uploads as a whole are tested where they are enforced.
+Bounds of pictures, messages and uploads as a whole are tested where they are enforced.
 """
 
 import json
@@ -25,10 +25,10 @@ from viz.host.address import address_of
 from viz.host.message_filter import MOST
 from viz.host.uploads import Uploads
 from viz.lessons import custom_lesson
-from viz.lessons.custom_lesson import own_lesson, packed, read_toml, unpacked
+from viz.lessons.custom_lesson import own_lesson, packed, unpacked
 from viz.lessons.judge import LONGEST, read_number
 from viz.lessons.lesson import OwnLessonError
-from viz.streamlit_internals.hosted import check_size, message_type
+from viz.streamlit_internals.hosted import message_type
 
 STEP = {"page": "heads", "section": "all_heads"}
 
@@ -74,15 +74,6 @@ def test_message_at_limit_accepted(name):
         message_type(BackMsg(rerun_script=make(most + 1)).SerializeToString(), MOST)
 
 
-def test_message_of_largest_file_accepted():
-    """A file of the largest size reaches its sentence whatever is in it, with the longest texts in the link."""
-    state = {"file": {"value": "\0" * limits.OWN_LESSON_BYTES, "sent": 1}}
-    client_state = ClientState(query_string="&".join(f"text{n}={'%E7%9C%8B' * limits.CHARACTERS}" for n in range(5)))
-    client_state.widget_states.widgets.add(id="$$ID-0-my_lesson", json_value=json.dumps(state))
-    check_size(BackMsg(rerun_script=client_state), MOST)
-    assert len(client_state.SerializeToString()) < limits.MESSAGE_BYTES
-
-
 @pytest.mark.parametrize("more", [0, 1])
 def test_link_parameters_at_limit_accepted(more):
     """A link with more parameters than any page has is refused before it is taken apart."""
@@ -108,15 +99,6 @@ def test_address_of_long_header_is_one(entry):
 
 
 # --- Lessons -----------------------------------------------------------------------------------------------------
-
-
-def test_read_toml_bytes_at_limit_accepted():
-    """A file of as many bytes as there may be is read, one more byte and it is not looked at."""
-    text = '[[step]]\npage = "heads"\nsection = "row"\n'
-    text += "#" * (limits.OWN_LESSON_BYTES - len(text))
-    assert read_toml(text)["step"][0]["page"] == "heads"
-    assert refusal(read_toml, f"{text}#") == "large"
-    assert refusal(read_toml, text[:-1] + "é") == "large", "bytes count, not characters"
 
 
 def test_unpacked_bytes_at_limit_accepted():

@@ -125,10 +125,6 @@ OWN_LESSON_LINK, OWN_LESSON_BYTES = 4_000, 64_000
 OWN_LESSON_STEPS, OWN_LESSON_PARAMETERS = 40, 40
 """Steps of it: more than an hour; and parameters of each: no page has as many."""
 
-OWN_LESSON_NESTING = 8
-"""Of a lesson's file: parts of a dotted key, and brackets open at once. The lessons of this app have three parts and
-two brackets, the editor's files two and two. The parser's time and memory are quadratic in the parts."""
-
 OWN_LESSON_TITLE, OWN_LESSON_QUESTION = 120, 600
 """Characters: a title is a line, a question stays on a projector beside its picture."""
 

@@ -8,16 +8,14 @@ import streamlit as st
 
 from pages.lessons.contents import Part, Topic, parts
 from viz.frame.links import link_to
-from viz.frame.modes import say
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson_file import lesson_named
 from viz.text import Translate, has_text
 
 
-def draw_course(t: Translate, lang: str) -> None:
+def draw_course(context: tuple[Translate, str]) -> None:
     """Draw a table for each part: a row for its lessons, and one for each topic with links to its sections."""
-    st.header(t("lessons.course"), anchor="course")
-    say(t("lessons.course_lead"))
+    t, lang = context
     st.html("".join(_part(t, lang, part) for part in parts()))
 
 

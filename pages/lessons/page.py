@@ -1,70 +1,76 @@
-"""The list of lessons: how long each takes, what one knows after it, how far one has come; and a course's topics."""
+"""The lessons as a path of cards; a course's topics; and the lesson of one's own, each with a tab."""
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from pages.lessons.course import draw_course
+from pages.lessons.pictures import pictures
+from viz.components.view import View
 from viz.frame.links import SHARED
 from viz.frame.modes import say
-from viz.frame.page import Page, say_refused
-from viz.frame.shared import LANG, SECTION, Sections
+from viz.frame.page import Page, Section, say_refused
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
 from viz.lessons.lesson_file import lessons
 from viz.modes.lesson.editor import editor
-from viz.modes.lesson.running import n_done
+from viz.modes.lesson.own import MINE
+from viz.modes.lesson.running import missing_models
 from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 
+PATH = View("lesson/lesson_path", words="lessons.card.")
+
 
 class Lessons(Page):
-    """The list of lessons, a page without a text."""
+    """The lessons, a page without a text."""
 
     def draw(self) -> None:
-        """Draw every lesson with a link to its first step."""
+        """Draw the open tab."""
         lang = LANG.value
         t = translator(lang)
-        SECTION.enter(Sections(self.name, ()))
-        note = self.head(t)
-        with st.container(key="lessons_list"):  # as high as it will be, before the browser has what draws it
-            st.html(lesson_list(t, lang, lessons()))
-        draw_course(t, lang)
-        mine(t, lang)
+        open_sections = self._open_sections()
+        note = self.head(t, open_sections)
+        for section in open_sections:
+            with st.container(key=f"tab_{section.name}"):
+                if section != self.sections[0]:
+                    say(t(f"lessons.{section.name}.lead"))
+                section.draw((t, lang))
         retain_in_link(*SHARED)
         say_refused(t, note)
 
 
-def mine(t: Translate, lang: str) -> None:
-    """One's own lesson, which the browser keeps; and one that came in a link, to begin or to take over."""
-    st.header(t("lessons.mine"), anchor=False)
-    say(t("lessons.mine_lead"))
-    editor(t, lang)
+def draw_path(context: tuple[Translate, str]) -> None:
+    """Draw every lesson with a link to its first step that is not over; which that is the browser knows."""
+    t, lang = context
+    PATH.mount(key="lesson_path", data={"lessons": [_card(t, lang, lesson) for lesson in lessons()]})
 
 
-def lesson_list(t: Translate, lang: str, lessons: Iterable[Lesson]) -> str:
-    """Lessons as a list in HTML."""
-    return f'<ol class="lessons">{"".join(_item(t, lang, lesson) for lesson in lessons)}</ol>'
+def _card(t: Translate, lang: str, lesson: Lesson) -> Mapping[str, Any]:
+    models = {step.shows[lang]["model"] for step in lesson.steps if "model" in step.shows[lang]}
+    missing = missing_models(lesson, lang)
+    model = "missing" if missing else "models" if models else "no_model"
+    return {
+        "name": lesson.name,
+        "title": lesson.title[lang],
+        "knows": lesson.knows[lang],
+        "size": t("lessons.size", minutes=lesson.minutes, steps=len(lesson.steps)),
+        "model": t(f"lessons.{model}", names=", ".join(sorted(missing or models))),
+        "missing": bool(missing),
+        "picture": pictures()[lesson.name],
+        "links": [
+            f"{path_of(step.page)}?{urlencode({'lesson': lesson.name, 'lesson_step': number, 'lang': lang})}"
+            for number, step in enumerate(lesson.steps, 1)
+        ],
+    }
 
 
-def _item(t: Translate, lang: str, lesson: Lesson) -> str:
-    n_finished, steps = n_done(lesson), len(lesson.steps)
-    at = next((n for n in range(1, steps + 1) if n > n_finished), 1)
-    link = f"{path_of(lesson.steps[at - 1].page)}?{urlencode({'lesson': lesson.name, 'lesson_step': at, 'lang': lang})}"
-    size = t("lessons.size", minutes=lesson.minutes, steps=steps)
-    far = f" · {t('lessons.done', done=n_finished, steps=steps)}" if n_finished else ""
-    ways = [f'<a href="{escape(f"{link}&present=1")}">{escape(t("lessons.present"))}</a>']
-    ways += [
-        f'<a target="_blank" href="{escape(f"{link}&print={print_as}")}">{escape(t(f"lessons.{name}"))}</a>'
-        for print_as, name in (("1", "sheet"), ("answers", "answers"))
-    ]
-    return (
-        f'<li><a class="see alone" href="{escape(link)}">{escape(lesson.title[lang])}</a> '
-        f"<small>{escape(size + far)}</small><p>{escape(lesson.knows[lang])}</p>"
-        f'<small class="sheets">{" · ".join(ways)}</small></li>'
-    )
-
-
-PAGE = Lessons(name="lessons", sections=())
+SECTIONS = (
+    Section("path", draw_path),
+    Section("course", draw_course),
+    Section(MINE, lambda context: editor(context[1])),
+)
+PAGE = Lessons(name="lessons", sections=SECTIONS)

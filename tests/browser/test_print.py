@@ -1,6 +1,7 @@
 """On paper: nothing to press, nothing cut off, and of a lesson's step a sheet with room to write."""
 
 import re
+from collections.abc import Sequence
 from io import BytesIO
 from unicodedata import normalize
 
@@ -109,11 +110,34 @@ INK = """() => {
 """The texts and their colours; printed without backgrounds they stand on white."""
 
 
-def print_pages(page: Page, paper: str) -> list[str]:
-    """The text of each sheet, as a reader of the file finds it."""
+POINTS = 9
+"""The least size of a letter on paper: 12 CSS pixels."""
+LETTERS = """(() => {
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  window.small = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
+    if (size < 12 && text !== '?') small.push([text, size]);
+    return write.call(this, text, ...place);
+  };
+})()"""
+"""Note the words that a canvas writes in small letters; the sign on a covered cell is none."""
+
+
+def print_pages(page: Page, paper: str, points: float = POINTS) -> list[str]:
+    """The text of each sheet, as a reader of the file finds it; no letter of it is smaller than that."""
     pdf = PdfReader(BytesIO(page.pdf(format=paper)))
     assert {tuple(map(round, sheet.mediabox[2:])) for sheet in pdf.pages} in ({SIZES[paper]}, {(596, 843)})
-    return [plain(sheet.extract_text()) for sheet in pdf.pages]
+    small: list[tuple[str, float]] = []
+
+    def look(text: str, matrix: Sequence[float], letters: Sequence[float], _: object, size: float) -> None:
+        high = abs(size * (letters[3] or letters[1]) * (matrix[3] or matrix[1]))
+        if text.strip() and high < points - 0.05:
+            small.append((text, high))
+
+    texts = [plain(sheet.extract_text(visitor_text=look)) for sheet in pdf.pages]
+    assert small == []
+    return texts
 
 
 def plain(text: str) -> str:
@@ -128,40 +152,56 @@ def is_pale(page: Page | Frame) -> list[str]:
 
 
 def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> None:
-    """Every step, on either paper, with what it says, and nothing cut off."""
+    """Every step, on either paper, with what it says, at most three on a sheet, and nothing cut off."""
     expect(page.locator(".sheet-of-steps[data-ready]")).to_be_attached()
     steps = len(lesson.steps)
+    labels = [plain(translator(lang)("lesson.bar_step", number=n, steps=steps)) for n in range(1, steps + 1)]
     for paper in SIZES:
         sheets = print_pages(page, paper)
-        assert len(sheets) <= max(2, -(-steps // 4)), "a double page, or four steps on a sheet"
+        of_sheet = [[label for label in labels if label in sheet] for sheet in sheets]
+        assert [label for on_one in of_sheet for label in on_one] == labels
+        assert {len(on_one) for on_one in of_sheet} <= {1, 2, 3}, "no sheet is empty, and none is full of small steps"
         text = " ".join(sheets)
-        for number, step in enumerate(lesson.steps, 1):
-            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in text
+        for step in lesson.steps:
             assert plain(step.text[lang])[:12] in text
             assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in text) is answers
+    page.emulate_media(media="print")
     for step_in_frame in page.frames[1:]:
         assert is_pale(step_in_frame) == []
         assert step_in_frame.evaluate(IS_WHOLE) == [True, True], "nothing is cut off"
+        assert step_in_frame.evaluate("window.small ?? []") == []
 
 
 IS_WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
     document.querySelector('.stMainBlockContainer').getBoundingClientRect().bottom <= innerHeight]"""
+PRESSED = ".stButtonGroup, .stSlider, .stCheckbox, .stHtml > a.see, .segments, .bar, .tools, .controls, .choose"
 
 
-def test_lesson_prints_sheet_per_step(visit):
-    """A lesson prints a sheet for every step, with its answers."""
-    page = visit("step-by-step", lesson="one_head", print="answers", scheme="dark")
+def test_lesson_prints_its_answers(new_page, app_url):
+    """A lesson prints every step with its answer, light on a dark screen."""
+    page = new_page(scheme="dark")
+    page.add_init_script(LETTERS)
+    page.goto(f"{app_url}/step-by-step?lesson=one_head&print=answers&lang=en")
     assert_sheets(page, lesson_named("one_head"), "en", answers=True)
 
 
-def test_ten_minutes_fit_on_double_page(visit):
-    """Seven steps on two sheets of either paper, each with its question and lines to write on."""
-    page = visit("heads", lesson="ten_minutes", print=1)
-    assert_sheets(page, lesson_named("ten_minutes"), "en", answers=False)
-    assert [len(print_pages(page, paper)) for paper in SIZES] == [2, 2]
+@pytest.mark.fast("ten_minutes")
+@pytest.mark.parametrize("name", ["ten_minutes", "masks_and_order"])
+def test_worksheet_has_room_and_no_controls(new_page, app_url, name):
+    """Two steps on most sheets, each with its question and two lines to write on, and nothing to press."""
+    page, lesson = new_page(), lesson_named(name)
+    page.add_init_script(LETTERS)
+    page.goto(f"{app_url}/heads?lesson={name}&print=1&lang=en")
+    assert_sheets(page, lesson, "en", answers=False)
+    assert len(print_pages(page, "A4")) < len(lesson.steps)
     for step in page.frames[1:]:
         lines = step.evaluate("getComputedStyle(document.querySelector('.st-key-lesson_place'), '::after').height")
-        assert float(lines.removesuffix("px")) > 80
+        assert float(lines.removesuffix("px")) > 25
+        assert [part for part in step.locator(PRESSED).all() if part.is_visible()] == []
+        dots = step.evaluate("""() => [...document.querySelectorAll('.stBidiComponent *')]
+            .flatMap((node) => [...(node.shadowRoot ?? node).querySelectorAll('canvas')])
+            .filter((canvas) => canvas.clientHeight > 40 && !canvas.matches('.thumbs, .lights')).map((canvas) => canvas.width / canvas.clientWidth)""")
+        assert all(dot > 2.9 for dot in dots), "a printer has more dots than a screen"
 
 
 def test_lesson_printed_too_early_says_so(visit):
@@ -219,7 +259,7 @@ def test_dark_page_prints_black_on_white(visit):
     page = visit("masks", source="words", mask="causal", scheme="dark")
     picture = page.locator(".painter canvas.mask")
     expect(picture).to_have_css("filter", "none")
-    assert T("masks.title") in " ".join(print_pages(page, "A4"))
+    assert T("masks.title") in " ".join(print_pages(page, "A4", points=0))
     page.emulate_media(media="print", color_scheme="dark")
     expect(picture).to_have_css("filter", "invert(1) hue-rotate(180deg)")
     for behind in ("stAppViewContainer", "stMain"):
@@ -236,7 +276,7 @@ SIGNS = """(root) => {
   const dots = canvas.width / canvas.clientWidth;
   return [...values].map((value, at) => {
     const x = left + (at % shape[1]) * w, y = top + Math.floor(at / shape[1]) * h;
-    const inside = [x * dots + 2, y * dots + 2, w * dots - 4, h * dots - 4].map(Math.round);
+    const inside = [x + 2, y + 2, w - 4, h - 4].map((side) => Math.round(side * dots));
     const reds = context.getImageData(...inside).data.filter((_, i) => i % 4 === 0);
     return [Math.sign(value), Math.max(...reds) - Math.min(...reds) > 40];
   });

@@ -1,7 +1,6 @@
-"""A teacher's own lesson from a link or a file: a round trip, and refusals of anything else."""
+"""A teacher's own lesson from a link: a round trip, and refusals of anything else."""
 
 import base64
-import json
 import zlib
 from copy import deepcopy
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from viz import limits
-from viz.lessons.custom_lesson import checked, own_lesson, packed, read_toml
+from viz.lessons.custom_lesson import checked, own_lesson, packed
 from viz.lessons.lesson import OPEN, OwnLessonError
 
 QUESTION = "Which <b>word</b> does {it} look at? **$x$**"
@@ -34,16 +33,6 @@ TABLE: dict[str, Any] = {
         },
     ],
 }
-TOML = """
-title.en = "See"
-title.zh = "看"
-[[step]]
-page = "heads"
-section = "all_heads"
-covers = true
-parameters = { layer = 3, alpha = 0.5, present = 1, lesson = "ten_minutes" }
-ask.question = "What?"
-"""
 
 
 def squeezed(raw: bytes) -> str:
@@ -67,12 +56,12 @@ def test_link_returns_lesson_unchanged():
     assert own_lesson(packed(TABLE)).name == lesson.name != own_lesson(packed(TABLE | {"title": "x"})).name
 
 
-def test_file_has_the_lessons_format():
-    """A saved file has the format of the app's own lessons."""
-    (step,) = read_toml(TOML)["step"]
-    assert step["parameters"] == {"layer": "3", "alpha": "0.5"}, "no step changes how a page is looked at"
-    assert read_toml(TOML)["title"] == {"en": "See", "zh": "看"}
-    assert checked(deepcopy(TABLE)) == TABLE, "what is checked is left as it was"
+def test_step_keeps_parameters_of_page():
+    """No step changes how a page is looked at; what is checked is left as it was."""
+    parameters = {"layer": "3", "present": "1", "lesson": "ten_minutes"}
+    (step,) = checked({"step": [{"page": "heads", "section": "all_heads", "parameters": parameters}]})["step"]
+    assert step["parameters"] == {"layer": "3"}
+    assert checked(deepcopy(TABLE)) == TABLE
 
 
 @pytest.mark.parametrize(
@@ -126,24 +115,10 @@ def test_a_lesson_has_its_limits(change, expected):
         ({"parameters": {"a b": "1"}}, "kind"),
         ({"parameters": {"a": []}}, "kind"),
         ({"parameters": {"a": True}}, "kind"),
-        ({"parameters": {"a": 10**5000}}, "kind"),
+        ({"parameters": {"a": 3}}, "kind"),
         ({"parameters": {"a": "x" * (limits.CHARACTERS + 1)}}, "long"),
         ({"parameters": {f"a{n}": "1" for n in range(limits.OWN_LESSON_PARAMETERS + 1)}}, "kind"),
     ],
 )
 def test_a_step_has_its_limits(change, expected):
     assert refusal(checked, TABLE | {"step": [TABLE["step"][0] | change]}) == expected
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        ("title = \n", "toml"),
-        ("a = " + "[" * (limits.OWN_LESSON_NESTING + 1), "nested"),
-        ("a = " + "9" * 6_000, "toml"),
-        ("#" * limits.OWN_LESSON_BYTES + "\n", "large"),
-        (json.dumps(TABLE), "toml"),
-    ],
-)
-def test_file_without_lesson_is_refused(raw, expected):
-    assert refusal(read_toml, raw) == expected

@@ -1,13 +1,12 @@
 """A teacher's own lesson: steps that are views of the app, each with a title and perhaps a question, as plain text.
 
-It is untrusted input, from a link or a file: only a fixed set of names is accepted, each with a limit.
+It is untrusted input, from a link: only a fixed set of names is accepted, each with a limit.
 """
 
 import base64
 import binascii
 import json
 import re
-import tomllib
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,14 +15,12 @@ from typing import Any
 
 from viz import limits
 from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, OwnLessonError, Step, Translations
-from viz.lessons.toml_nesting import check_nesting
 
 VERSION = "1"
 """The first character of a lesson in a link: the encoding of the rest."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _CODE = re.compile(r"[A-Za-z0-9_-]+")
-_LINE = re.compile(r"at line (\d+)")
 _OF_THE_VIEW = frozenset(
     ("section", "lang", "lesson", "lesson_step", "own_lesson", "present", "notes", "print", "without", "theme", "embed")
 )
@@ -73,23 +70,6 @@ def packed(table: Mapping[str, Any]) -> str:
     return VERSION + base64.urlsafe_b64encode(compressed).decode().rstrip("=")
 
 
-def read_toml(text: str) -> dict[str, Any]:
-    """A lesson from a file in the format of ``assets/lessons``, where a text may be one for all languages.
-
-    Raises:
-        OwnLessonError: if it is none.
-    """
-    if len(text.encode("utf8", "replace")) > limits.OWN_LESSON_BYTES:
-        raise OwnLessonError("large")
-    check_nesting(text)
-    try:
-        table = tomllib.loads(text)
-    except (RecursionError, ValueError) as error:
-        line = _LINE.search(str(error))
-        raise OwnLessonError("toml", line=line[1] if line else "?") from None
-    return checked(table)
-
-
 def checked(table: Any) -> dict[str, Any]:
     """A lesson's table with nothing in it but what a lesson may hold, every text within its limit.
 
@@ -114,17 +94,14 @@ def _check_names(table: Any, names: set[str], number: int) -> None:
         raise OwnLessonError("unknown", names=", ".join(safe_names), step=number)
 
 
-def _text(table: Mapping[str, Any], name: str, longest: int, number: int) -> str | dict[str, str]:
-    """A text: one for all languages, or one for each; "" where nothing is said."""
-    value = table.get(name, "")
-    texts = list(value.values()) if isinstance(value, dict) else [value]
-    if isinstance(value, dict) and set(value) != set(LANGUAGES):
+def _text(table: Mapping[str, Any], name: str, longest: int, number: int) -> str:
+    """Return a text, "" where nothing is said."""
+    text = table.get(name, "")
+    if not isinstance(text, str):
         raise OwnLessonError("kind", name=name, step=number)
-    if not all(isinstance(text, str) for text in texts):
-        raise OwnLessonError("kind", name=name, step=number)
-    if any(len(text) > longest for text in texts):
+    if len(text) > longest:
         raise OwnLessonError("long", name=name, most=longest, step=number)
-    return dict(value) if isinstance(value, dict) else value
+    return text
 
 
 def _step(table: Any, number: int) -> dict[str, Any]:
@@ -152,19 +129,17 @@ def _parameters(table: Any, number: int) -> dict[str, str]:
         raise OwnLessonError("kind", name="parameters", step=number)
     parameters = {}
     for name, value in table.items():
-        if not _NAME.fullmatch(name) or isinstance(value, bool) or not isinstance(value, str | int | float):
+        if not _NAME.fullmatch(name) or not isinstance(value, str):
             raise OwnLessonError("kind", name="parameters", step=number)
-        if isinstance(value, int) and abs(value) > 10**15:  # Python writes no number of thousands of digits
-            raise OwnLessonError("kind", name="parameters", step=number)
-        if len(str(value)) > limits.CHARACTERS:
+        if len(value) > limits.CHARACTERS:
             raise OwnLessonError("long", name=name, most=limits.CHARACTERS, step=number)
         if name not in _OF_THE_VIEW:
-            parameters[name] = str(value)
+            parameters[name] = value
     return parameters
 
 
-def _in_every_language(text: str | Mapping[str, str]) -> Translations:
-    return {language: text if isinstance(text, str) else text[language] for language in LANGUAGES}
+def _in_every_language(text: str) -> Translations:
+    return dict.fromkeys(LANGUAGES, text)
 
 
 def lesson_of(table: Mapping[str, Any], name: str) -> Lesson:
@@ -181,7 +156,7 @@ def _lesson_step(step: Mapping[str, Any]) -> Step:
         section=step["section"],
         shows=dict.fromkeys(LANGUAGES, step["parameters"]),
         before=nothing,
-        covers=step["covers"] and any(question.values()),
+        covers=step["covers"] and bool(step["ask"]["question"]),
         minutes=0,
         text=_in_every_language(step["title"]),
         note=_in_every_language(""),

@@ -1,5 +1,6 @@
 """The lesson bar in Chromium: a step by the keyboard, and one on a phone; of all of them is test_every_lesson.py."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, wait_run
 from tests.browser.test_accessibility import look
+from viz.text import translator
 
+T = translator("en")
 TOP = "() => document.querySelector('[class*=st-key-section_]').getBoundingClientRect().top"
 
 
@@ -73,7 +76,7 @@ def test_step_on_phone_is_resumed(visit):
 
 
 def test_second_answer_after_return_counts(visit):
-    """A step that was answered wrongly, left for the list of lessons, and opened again by Back."""
+    """A step that was answered wrongly, left for the lessons, and opened again by Back; its card knows it for good."""
     page = visit("lessons")
     page.locator("ol.lessons").get_by_role("link", name="One head by hand").click()
     wait_run(page)
@@ -92,3 +95,8 @@ def test_second_answer_after_return_counts(visit):
     check.click()
     wait_run(page)
     assert bar(page)["done"] == "right"
+    page.goto(page.url.partition("?")[0].replace("step-by-step", "lessons?lang=en"))
+    card = page.locator("ol.lessons li.next")
+    expect(card).to_contain_text(f"{T('lessons.card.go_on')}One head by hand")
+    expect(card).to_contain_text(T("lessons.card.done", done=1, steps=6))
+    expect(card.locator("a.alone")).to_have_attribute("href", re.compile("lesson=one_head&lesson_step=2"))

@@ -1,20 +1,14 @@
 """A teacher's own lesson on the pages: the same bar and the same presenter; a stranger's text stays text."""
 
 import json
-from typing import Any
 
-import pytest
-
-from tests.lessons.test_custom_lesson import QUESTION, TABLE, TOML
+from tests.lessons.test_custom_lesson import QUESTION, TABLE
 from tests.modes.lesson.test_asked import bar_state, link, pictures
-from viz.frame.queue_notice import stores
-from viz.lessons.custom_lesson import packed, read_toml
+from viz.lessons.custom_lesson import packed
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.lesson_file import lesson_named
-from viz.modes.lesson import editor as editor_module
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.own import step_of_view
-from viz.scheduler.fair_queue import FairQueue
 from viz.text import LANGUAGES, sentences, translator
 
 CODE = packed(TABLE)
@@ -51,7 +45,9 @@ def test_step_without_question_shows_at_once(open_app):
     bar = bar_state(app)
     assert (bar["question"], bool(bar["done"]), bar["is_last"]) == ("", True, True)
     assert pictures(app)
-    assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&lang=en", "there it can be begun again, or taken over"
+    assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&section=mine&lang=en", (
+        "there it can be begun again, or taken over"
+    )
 
 
 def test_invalid_step_falls_back(open_app):
@@ -75,51 +71,19 @@ def test_missing_lesson_is_one_sentence(open_app):
 
 
 def test_refusals_have_sentences():
-    codes = {"broken", "large", "toml", "nested", "steps", "kind", "unknown", "long", "place"}
+    codes = {"broken", "large", "steps", "kind", "unknown", "long", "place"}
     for lang in LANGUAGES:
         assert {f"lesson.own_{code}" for code in codes} <= sentences(lang).keys()
     assert OwnLessonError("large").values == {}
 
 
 def test_list_adds_lesson_of_link(open_app):
-    """The list has the lesson of a link, and reads a file."""
-    app = open_app("lessons", own_lesson=CODE, lang="zh")
+    """The list has the lesson of a link."""
+    app = open_app("lessons", section="mine", own_lesson=CODE, lang="zh")
     assert bar_state(app) is None, "it is begun there, not gone on with"
     lesson = editor(app)["given"]
     assert lesson["lesson"] == TABLE
     assert lesson["start"] == f"heads?own_lesson={CODE}&lesson_step=1&lang=zh"
-    assert editor(app)["loaded"] is None
-
-
-def test_answer_file_read_in_turn(monkeypatch):
-    """A file that was sent is read by a computation in the queue, once, and nothing of it stays in the session."""
-    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
-    working = []
-
-    def read(text: str) -> dict[str, Any]:
-        working.append(stores().turns.working)
-        return read_toml(text)
-
-    monkeypatch.setattr("streamlit.session_state", session)
-    monkeypatch.setattr(editor_module, "read_toml", read)
-    editor_module._note(TOML)
-    assert working == [], "the callback stands in no queue"
-    answer = editor_module._answer(T, "en")
-    assert (answer["n"], answer["problem"], answer["lesson"]["title"]) == (3, "", "See")
-    assert working == [1]
-    assert editor_module._answer(T, "en") is None
-    assert session.keys() == {"my_lesson"}
-
-
-def test_answer_full_queue_says_so(monkeypatch):
-    """A full queue is told to the editor in a sentence, and the file is not read."""
-    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
-    full = FairQueue(0, 0)
-    monkeypatch.setattr("streamlit.session_state", session)
-    monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
-    monkeypatch.setattr(stores(), "turns", full)
-    editor_module._note(TOML)
-    assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
 
 
 def test_view_is_own_step(open_app, monkeypatch):

@@ -29,7 +29,7 @@ def title_of_link(page, section, parameters):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_course_links_lead_to_sections(open_app, lang):
-    app, t = open_app("lessons", lang=lang, text="zebra"), translator(lang)
+    app, t = open_app("lessons", section="course", lang=lang, text="zebra"), translator(lang)
     assert not app.exception
     html = tables(app)
     assert [unescape(name) for name in re.findall("<h3>(.*?)</h3>", html)] == [part.names[lang] for part in parts()]
@@ -56,7 +56,7 @@ def test_course_links_lead_to_sections(open_app, lang):
 
 def test_every_lesson_is_in_course(open_app):
     """A teacher who goes by the topics finds every lesson, and what each is called."""
-    html = tables(open_app("lessons", lang="en"))
+    html = tables(open_app("lessons", section="course", lang="en"))
     assert {name for part in parts() for name in part.lessons} == {*ORDER}
     assert all(f"lesson={name}&amp;lesson_step=1" in html and lesson_named(name).title["en"] in html for name in ORDER)
 

@@ -1,29 +1,57 @@
-"""The list of lessons: each with its length, what one knows after it, and a link to its first step."""
+"""The lessons as cards: length, what one knows after each, its model, and links to its steps."""
 
-import re
-from html import unescape
+import json
 
 import pytest
 
 from pages import FIRST, LESSONS, NAVIGATION, PAGES
+from pages.lessons.pictures import SIDE, pictures
 from viz.frame.sidebar import path_of
-from viz.lessons.lesson_file import lessons
+from viz.lessons.lesson_file import ORDER, lessons
+from viz.modes.lesson import running
 from viz.text import LANGUAGES, translator
 
 
+def cards(app):
+    """What the browser is sent of each lesson."""
+    (view,) = [view for view in app.get("bidi_component") if view.proto.component_name == "headlight.lesson_path"]
+    return json.loads(view.proto.json)[0]["lessons"]
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_lesson_opens_its_first_step(open_app, lang):
+def test_every_lesson_links_its_steps(open_app, lang):
     assert NAVIGATION["basics"][:2] == (FIRST, LESSONS) and LESSONS not in PAGES
     app, t = open_app("lessons", lang=lang, text="zebra"), translator(lang)
     assert not app.exception
     assert app.title[0].value == t("lessons.title")
-    entries = unescape("".join(element.proto.body for element in app.get("html")))
-    links = re.findall(r'<a class="see alone" href="([^"]+)">([^<]+)</a>', entries)
-    assert links == [
-        (f"{path_of(lesson.steps[0].page)}?lesson={lesson.name}&lesson_step=1&lang={lang}", lesson.title[lang])
+    assert [(card["title"], card["knows"], card["links"]) for card in cards(app)] == [
+        (
+            lesson.title[lang],
+            lesson.knows[lang],
+            [
+                f"{path_of(step.page)}?lesson={lesson.name}&lesson_step={number}&lang={lang}"
+                for number, step in enumerate(lesson.steps, 1)
+            ],
+        )
         for lesson in lessons()
     ]
-    presented = re.findall(r'<small class="sheets"><a href="([^"]+)">', entries)
-    assert presented == [f"{link}&present=1" for link, _ in links]
-    assert all(lesson.knows[lang] in entries for lesson in lessons())
     assert app.query_params["text"] == "zebra", "the text is kept"
+
+
+def test_lesson_without_its_model_names_it(open_app, monkeypatch):
+    """A lesson whose model is not here says which, and is not the next one."""
+    gone = "SmolLM2-135M-Instruct"
+    monkeypatch.setattr(running, "is_missing", lambda name: name == gone)
+    missing = {card["name"]: card["model"] for card in cards(open_app("lessons", lang="en")) if card["missing"]}
+    assert missing.keys() == {"training_and_writing", "feed_forward", "probability", "first_word"}
+    assert set(missing.values()) == {translator("en")("lessons.missing", names=gone)}
+
+
+def test_every_lesson_has_another_picture():
+    """Pictures stay within their frame, and a map's darkest cells are its largest weights."""
+    assert pictures().keys() == {*ORDER}
+    assert len({json.dumps(picture) for picture in pictures().values()}) == len(ORDER)
+    rects = [rect for picture in pictures().values() for rect in picture.get("rects", [])]
+    assert all(0 <= x <= x + w <= SIDE and 0 <= y <= y + h <= SIDE and 0 < o <= 1 for x, y, w, h, o in rects)
+    dark = [x <= y for x, y, *_, opacity in pictures()["masks_and_order"]["rects"] if opacity == 1]
+    assert all(dark) and len(dark) == 6 * 7 / 2

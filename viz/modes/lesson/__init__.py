@@ -115,10 +115,10 @@ class LessonMode(Mode):
         return walk_of(t, lesson)
 
     def step_of_view(self, t: "Translate", page: str, section: str) -> Mapping[str, Any]:
-        """Return the view as a step of one's own lesson."""
-        from viz.modes.lesson.own import step_of_view
+        """Return the view as a step of one's own lesson; the list of lessons is none."""
+        from viz.modes.lesson.own import LIST, step_of_view
 
-        return step_of_view(t, page, section)
+        return step_of_view(t, page, section) if page != LIST else {}
 
 
 def begin(page: str) -> None:

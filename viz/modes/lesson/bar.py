@@ -14,6 +14,7 @@ from viz.frame.available_models import megabytes_to_fetch
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.lesson_file import lesson_named
+from viz.models import registry
 from viz.modes.lesson.running import Progress, Running, fetch, n_done, progress, toggle_explore
 from viz.text import Translate, paragraph
 
@@ -111,14 +112,17 @@ def elsewhere(running: Running) -> None:
 
 
 def draw_missing(running: Running, model: str) -> None:
-    """Draw the bar of a step whose model is not here: a button that fetches it, and the way on."""
-    t, mb = running.t, megabytes_to_fetch(model)
+    """Draw the bar of a step whose model is not here: a button that fetches it, and the way on; on paper a command."""
+    t, mb = running.t, 0 if view.current().is_paper else megabytes_to_fetch(model)
     st.title(t(f"{running.page}.title"), anchor=False)
     running.keep_place()
     sentence = t("lesson.missing", model=model)
+    away = t("lesson.missing_away")
+    if view.current().is_paper:
+        away = t("lesson.missing_install", package=str(registry.find(model).package).replace("_", "-"))
     href, title = running.way_on()
     missing = {
-        "text": sentence if mb else paragraph(sentence, t("lesson.missing_away")),
+        "text": sentence if mb else paragraph(sentence, away),
         "fetch": t("choice.fetch", mb=mb) if mb else "",
         "title": title,
         "href": href,

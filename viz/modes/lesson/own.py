@@ -1,6 +1,6 @@
 """A teacher's own lesson from a link, and the current view as one of its steps.
 
-The browser keeps it (``client/lesson/store.js``); the server reads it from a link or a file and stores nothing.
+The browser keeps it (``client/lesson/store.js``); the server reads it from a link and stores nothing.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from viz.params.memory import Remembered
 from viz.params.session import of_session
 from viz.text import Translate, has_text, translator
 
-LIST = "lessons"
-"""The page that lists the lessons, and on which one's own is made."""
+LIST, MINE = "lessons", "mine"
+"""The page that lists the lessons, and its section in which one's own is made."""
 
 _ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
 _STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN_LESSON, SECTION, LANG, IMAGE))
@@ -53,7 +53,7 @@ def with_places(lesson: Lesson) -> Lesson:
         OwnLessonError: if one is not.
     """
     for number, step in enumerate(lesson.steps, 1):
-        if not has_text(f"{step.page}.{step.section}.title"):
+        if step.page == LIST or not has_text(f"{step.page}.{step.section}.title"):
             raise OwnLessonError("place", step=number)
     return lesson
 

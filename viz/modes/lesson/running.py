@@ -12,12 +12,12 @@ from viz.components.cover import Cover
 from viz.frame import modes, view
 from viz.frame.available_models import is_here, is_missing, models_here
 from viz.frame.links import SHARED
-from viz.frame.shared import LANG, TEXT
+from viz.frame.shared import LANG, SECTION, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.lesson_file import ORDER, lesson_named, names
-from viz.modes.lesson.own import LIST, of_link
+from viz.modes.lesson.own import LIST, MINE, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params import Parameter
 from viz.params.memory import Remembered
@@ -99,6 +99,8 @@ class Running:
 
     def _style_alone(self) -> str:
         """Return the style of a step that stands by itself, at a desk or in front of a class."""
+        if OWN_LESSON.name in self.opens and view.current().is_paper:
+            return "<style>.stApp { --lesson-own: 1; }</style>"
         if not (self.is_alone() or (view.current().present and self.page == self.step.page)):
             return ""
         kind = self.step.ask.kind
@@ -128,8 +130,12 @@ class Running:
         A sentence of the user's goes along to a step that begins with the same one.
         """
         if not 1 <= number <= len(self.lesson.steps):
-            unlisted = {name: value for name, value in self.opens.items() if name == OWN_LESSON.name}
-            return f"{path_of(LIST)}?{urlencode({**unlisted, 'lang': self.lang})}"
+            is_own = (
+                {OWN_LESSON.name: self.opens[OWN_LESSON.name], SECTION.name: MINE}
+                if OWN_LESSON.name in self.opens
+                else {}
+            )
+            return f"{path_of(LIST)}?{urlencode({**is_own, 'lang': self.lang})}"
         step, link = self.lesson.steps[number - 1], {**self.opens, LESSON_STEP.name: str(number)}
         text = TEXT.value if TEXT.has_value else None
         is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
@@ -176,6 +182,12 @@ def n_done(lesson: Lesson) -> int:
     """Return the number of completed steps of a lesson."""
     by_step = _PROGRESS.read() if _PROGRESS.exists() else {}
     return sum(bool(by_step.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
+
+
+def missing_models(lesson: Lesson, lang: str) -> set[str]:
+    """Return the models that a lesson's steps read and that are not here."""
+    names = {step.shows[_read(step, lang)].get("model", "") for step in lesson.steps}
+    return {name for name in names if is_missing(name)}
 
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:

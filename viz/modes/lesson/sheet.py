@@ -30,6 +30,6 @@ def sheets(t: Translate, lesson: Running) -> None:
         "back": back,
     }
     lesson.is_drawn = True
-    # The page itself is as wide as the paper: what is on it is made smaller already.
-    st.html("<style>.stApp { --paper-zoom: 1; --paper-width: 680px; }</style>")
+    # As wide as A4, the narrower of the two papers, is between these margins.
+    st.html("<style>@page { margin: 12mm; } .stApp { --paper-width: 696px; }</style>")
     SHEET.mount(key="sheet", data=data)

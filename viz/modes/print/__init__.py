@@ -59,19 +59,20 @@ class PrintMode(Mode):
             st.html(_style())
             not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
             st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
-            if view_options.embed:  # a step of a lesson: the sheet around it makes it as small as it has to be
+            if view_options.embed:  # a step of a lesson: a sheet around it has several
                 st.html(style("paper_step.css"))
                 if view_options.print == "worksheet":
-                    st.html("<style>.stApp { --paper-lines: 3; }</style>")
+                    st.html('<style>.stApp { --paper-lines: ""; }</style>')
 
     def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
-        """On a worksheet, draw labelled lines to write on below a section."""
-        if view.current().print != "worksheet":
+        """Draw a frame around the picture on paper, and on a worksheet labelled lines to write on below it."""
+        if not view.current().is_paper:
             draw()
             return
-        with st.container(key=f"paper_asks_{section.texts}"):  # its sentences are answers, and not shown: paper.css
+        asks = view.current().print == "worksheet"  # then its sentences are answers, and not shown: paper.css
+        with st.container(key=f"paper_{'asks' if asks else 'answers'}_{section.texts}"):
             draw()
-        if modes.shows("room_to_write"):
+        if asks and modes.shows("room_to_write"):
             st.html(f'<p class="paper-asks">{t("paper.asks")}</p><div class="paper-room"></div>')
 
 

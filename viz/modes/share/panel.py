@@ -58,9 +58,9 @@ def _draw(t: Translate, page: str) -> None:
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
         "code": list(code_rows(url)) if _CODE.read() == url else None,
-        "step": modes.step_of_view(t, page, section) if section and section != "all" else None,
+        "step": (section and section != "all" and modes.step_of_view(t, page, section)) or None,
         "most_steps": limits.OWN_LESSON_STEPS,
-        "lessons": f"{path_of('lessons')}?{urlencode({'lang': lang})}",
+        "lessons": f"{path_of('lessons')}?{urlencode({'section': 'mine', 'lang': lang})}",
     }
     SHARE.mount(key="share_panel", data=data, on={"code": partial(_make_code, url)})
 

@@ -2,11 +2,9 @@
 // looked at (no box is chosen). Reading order is order of computation.
 
 import { css } from "../lib/colour.js";
-import { element } from "../lib/dom.js";
+import { element, svgElement } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 export default mount((parent) => new BlockDiagram(parent));
 
@@ -15,9 +13,7 @@ class BlockDiagram extends View {
     const of = ({ clientWidth, clientHeight }) => [clientWidth, clientHeight];
     super(parent, "block", { attributes: { role: "group" }, of });
     this.sides = element("div", "sides");
-    this.wire = document.createElementNS(SVG, "svg");
-    this.wire.setAttribute("class", "wire");
-    this.wire.setAttribute("aria-hidden", "true");
+    this.wire = svgElement("svg", { class: "wire", "aria-hidden": "true" });
     this.root.append(this.sides, this.wire);
     this.root.addEventListener("keydown", (event) => this.#walk(event));
   }
@@ -115,14 +111,10 @@ class BlockDiagram extends View {
     if (!from || !to || !this.root.clientWidth) return;
     const zoom = zoomOf(this.root),
       [a, b, home] = [from, to, this.root].map((box) => inOwnPixels(box.getBoundingClientRect(), zoom));
-    const middle = leftOfSide(to) / zoom - home.left - 10,
-      path = document.createElementNS(SVG, "path");
+    const middle = leftOfSide(to) / zoom - home.left - 10;
     const [y0, y1] = [a.top + a.height / 2 - home.top, b.top + b.height / 2 - home.top];
-    path.setAttribute(
-      "d",
-      `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`,
-    );
-    this.wire.append(path);
+    const d = `M ${a.right - home.left} ${y0} H ${middle} V ${y1} H ${b.left - home.left - 2} m -6 -4 l 6 4 l -6 4`;
+    this.wire.append(svgElement("path", { d }));
   }
 }
 

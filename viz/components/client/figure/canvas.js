@@ -1,7 +1,8 @@
 // One canvas as a file: PNG, or SVG, in which words and lines stay words and lines.
 
 import { offer } from "../lib/save.js";
-import { sketch, svgElement } from "./svg_recorder.js";
+import { svgElement } from "../lib/dom.js";
+import { sketch } from "./svg_recorder.js";
 
 /** A canvas as it is seen, on the page's own background. */
 export function savePng(canvas, background, name) {

@@ -1,7 +1,8 @@
 // A picture on the page as one SVG: its boxes, words, drawings and canvases, each where it stands.
 
 import { isolate } from "../lib/direction.js";
-import { colourOf, sketch, svgElement } from "./svg_recorder.js";
+import { svgElement } from "../lib/dom.js";
+import { colourOf, sketch } from "./svg_recorder.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +

@@ -1,7 +1,8 @@
 // A picture as a file: with what it is, whose numbers it shows and where it is to be found again written below it.
 
 import { paintElements } from "./dom_to_svg.js";
-import { colourOf, svgElement } from "./svg_recorder.js";
+import { svgElement } from "../lib/dom.js";
+import { colourOf } from "./svg_recorder.js";
 
 const EDGE = 16,
   LINE = 18,

@@ -1,6 +1,7 @@
 // A canvas context that records its calls as SVG: text stays text and lines stay lines, at any size.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { svgElement } from "../lib/dom.js";
+
 const STATE = [
   "fillStyle",
   "strokeStyle",
@@ -18,13 +19,6 @@ const STATE = [
 ];
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
-
-export function svgElement(tag, attributes = {}, text = "") {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));
-  if (text) node.textContent = text; // tokens are text, whatever they spell
-  return node;
-}
 
 /** A colour without alpha, for older SVG readers, and its opacity. */
 export function colourOf(context, colour) {

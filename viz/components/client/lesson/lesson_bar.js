@@ -4,6 +4,7 @@
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/navigate.js";
+import { finish } from "./store.js";
 
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
@@ -58,6 +59,7 @@ class LessonBar extends View {
       data.n_done,
       data.print,
     ]);
+    if (!data.print && !data.lesson.startsWith("own-")) finish(data.lesson, data.over);
     if (isNew) this.status.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;

@@ -1,12 +1,10 @@
-// The teacher's own lesson, to be put in order and passed on: it stands in this browser alone, and the server is asked
-// for one thing only, to read a file.
+// The teacher's own lesson, to be put in order and passed on: it stands in this browser alone.
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { isBrowserClick, open } from "../lib/navigate.js";
-import { offer } from "../lib/save.js";
 import { keep, load } from "./store.js";
-import { normalise, toCode, toToml } from "./written.js";
+import { normalise, toCode } from "./written.js";
 
 const SLOW = 250; // ms without a key, after which the link is made anew
 
@@ -20,7 +18,6 @@ class MyLesson extends View {
     this.ways = element("div", "ways");
     this.status = element("p", "said", { role: "status" });
     this.root.append(this.offer, this.list, this.ways, this.status);
-    this.read = 0;
     this.onStorage = () => this.#begin();
     window.addEventListener("storage", this.onStorage); // by another tab
     this.keepKeys();
@@ -36,11 +33,6 @@ class MyLesson extends View {
   receive(data) {
     this.data = data;
     if (this.hasChanged("given", [data.words, data.given])) this.#begin();
-    const { loaded } = data;
-    if (!loaded || loaded.n !== this.read) return;
-    this.read = 0;
-    if (loaded.lesson) this.#take(loaded.lesson);
-    this.#tell(loaded.problem || fill(data.words.loaded, { n: this.lesson.step.length }));
   }
 
   #begin() {
@@ -86,7 +78,7 @@ class MyLesson extends View {
     this.status.textContent = "";
     if (!step.length) {
       this.list.replaceChildren(element("p", "", {}, words.empty));
-      this.ways.replaceChildren(this.#load());
+      this.ways.replaceChildren();
       return;
     }
     const title = this.#field(
@@ -183,7 +175,7 @@ class MyLesson extends View {
     this.status.textContent = text;
   }
 
-  /** The ways out: by a link if it is short enough, and as a file in any case. */
+  /** The way out: a link, if it is short enough. */
   async #out() {
     const { words, lang, longest } = this.data,
       pending = toCode(this.lesson);
@@ -195,14 +187,7 @@ class MyLesson extends View {
     const first = this.lesson.step[0].page,
       link = at(first, { lesson_step: "1" }),
       size = new TextEncoder().encode(link).length;
-    const rest = element("div", "row");
-    rest.append(
-      this.#button("file", words.file, () =>
-        offer(new Blob([toToml(this.lesson)], { type: "application/toml" }), "lesson.toml"),
-      ),
-      this.#load(),
-      this.#button("empty", words.clear, () => this.#empty()),
-    );
+    const rest = this.#button("empty", words.clear, () => this.#empty());
     if (size > longest.link) {
       this.ways.replaceChildren(
         element("p", "long", { role: "note" }, fill(words.too_long, { n: size, most: longest.link })),
@@ -242,21 +227,6 @@ class MyLesson extends View {
       if (!document.execCommand("copy")) return this.#tell(this.data.words.by_hand);
     }
     this.#tell(this.data.words.copied);
-  }
-
-  #load() {
-    const { words, longest } = this.data,
-      wrapper = element("label", "load", {}, words.load),
-      field = element("input", "", { type: "file", accept: ".toml,text/plain" });
-    field.addEventListener("change", async () => {
-      const [file] = field.files;
-      if (!file) return;
-      field.value = "";
-      if (file.size > longest.file) return this.#tell(words.large);
-      this.read = this.send("file", await file.text());
-    });
-    wrapper.append(field);
-    return wrapper;
   }
 
   /** Take all steps away, after asking once more. */

@@ -1,18 +1,13 @@
-// A whole lesson on paper: every step in a frame of its own, two to four on a sheet, all of one size. The frames are
-// opened one after the other, so that a class's server is not asked for all of them at once. What is printed before all
-// of them are there is a sentence that says so.
+// A whole lesson on paper: every step in a frame of its own, as wide as the paper and at its full size, up to three on a
+// sheet. The frames are opened one after the other, so that a class's server is not asked for all of them at once. What
+// is printed before all of them are there is a sentence that says so.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
 
-const SHEET = 940; // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 950 between the margins
-const PAPER = 680,
-  WIDE = 850,
-  WIDER = 1000; // a step is laid out so wide, the wider where more than two share a sheet, and made as wide as paper
-const FEWEST = 2,
-  MOST = 4; // steps on a sheet; as many as it takes for the lesson to fit on a double page
-const ROOM = 1.02,
-  GAP = 10; // printed letters are a little higher; pixels between two steps
+const SHEET = 955, // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 965 between the margins
+  MOST = 3, // steps on a sheet
+  GAP = 10; // pixels between two steps
 const MOMENT = 250,
   CALM = 4,
   PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
@@ -47,9 +42,6 @@ class Sheet {
     this.status = element("p", "", { role: "status" });
     this.notice = element("p", "held");
     press.append(this.print, element("a", "", { href: back }, words.back), this.status);
-    this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
-    this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
-    this.fullScale = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
     this.root.replaceChildren(press, this.notice, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
@@ -84,8 +76,8 @@ class Sheet {
       calm = now && now === before ? calm + 1 : 0;
       before = now;
       if (now) {
-        sheet.height = Math.ceil(now * ROOM);
-        fit(sheet, this.fullScale);
+        sheet.height = now;
+        sheet.frame.style.height = `${now}px`;
       }
       if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
       else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
@@ -106,37 +98,14 @@ function heightOf(inside) {
   return Math.ceil(main.getBoundingClientRect().height);
 }
 
-/** Put all steps on as few sheets as they may take, as large as that allows. */
-function arrange({ sheets, many, fullScale }, head) {
-  const most = Math.ceil(sheets.length / many);
-  let scale = Math.min(fullScale, ...sheets.map(({ height }) => (SHEET - head) / height));
-  while (pages(sheets, scale, head).length > most) scale *= 0.98;
-  const last = pages(sheets, scale, head);
-  for (const [at, sheet] of sheets.entries()) {
-    fit(sheet, scale);
-    sheet.box.classList.toggle("last", last.includes(at));
+/** Begin a new sheet where the next step has no room on one. */
+function arrange({ sheets }, head) {
+  let room = SHEET - head,
+    steps = 0;
+  for (const [at, { box, height }] of sheets.entries()) {
+    const isFull = at > 0 && (height + GAP > room || steps === MOST);
+    box.classList.toggle("first", isFull);
+    if (isFull) [room, steps] = [SHEET, 0];
+    [room, steps] = [room - height - GAP, steps + 1];
   }
-}
-
-/** The last step on each sheet, if all steps are of this size. */
-function pages(sheets, scale, head) {
-  const ends = [];
-  let room = SHEET - head;
-  for (const [at, { height }] of sheets.entries()) {
-    const high = Math.ceil(height * scale) + GAP;
-    if (high > room && at) {
-      ends.push(at - 1);
-      room = SHEET;
-    }
-    room -= high;
-  }
-  return [...ends, sheets.length - 1];
-}
-
-/** As high as what is in it, so many times as large. */
-function fit({ box, frame, height }, scale) {
-  frame.style.height = `${height}px`;
-  frame.style.transform = `scale(${scale})`;
-  box.style.height = `${Math.ceil(height * scale)}px`;
-  box.style.paddingLeft = `${Math.max(0, Math.floor((PAPER - frame.offsetWidth * scale) / 2))}px`;
 }

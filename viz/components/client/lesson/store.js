@@ -1,9 +1,11 @@
 // @ts-check
-// A teacher's own lesson, kept in this browser and nowhere else: there after a reload, and on every page.
+// A teacher's own lesson, and how far one has come in the app's, kept in this browser and nowhere else: there after a
+// reload, and on every page.
 
 import { normalise } from "./written.js";
 
-const KEY = "headlight-lesson";
+const KEY = "headlight-lesson",
+  FINISHED = "headlight-finished";
 let instead = ""; // where a browser keeps nothing: as long as the page is open
 
 export function load() {
@@ -37,4 +39,25 @@ export function add(step, most) {
   lesson.step.push(step);
   keep(lesson);
   return lesson.step.length;
+}
+
+/** The steps of a lesson that are over. @param {string} lesson @returns {Set<number>} */
+export function finished(lesson) {
+  try {
+    return new Set(JSON.parse(localStorage.getItem(FINISHED) ?? "{}")[lesson]);
+  } catch {
+    return new Set();
+  }
+}
+
+/** Keep which steps are over, beside those that were before. @param {string} lesson @param {boolean[]} over */
+export function finish(lesson, over) {
+  const steps = finished(lesson);
+  over.forEach((isOver, at) => isOver && steps.add(at + 1));
+  try {
+    const all = JSON.parse(localStorage.getItem(FINISHED) ?? "{}");
+    localStorage.setItem(FINISHED, JSON.stringify({ ...all, [lesson]: [...steps] }));
+  } catch {
+    // A browser that keeps nothing shows no progress.
+  }
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// A teacher's own lesson as it is passed on: packed into a link, or as a file in the format of assets/lessons. What
-// comes back from either is read, and held to its limits, by the server (viz/lessons/custom_lesson.py).
+// A teacher's own lesson as it is passed on: packed into a link, which the server reads, and holds to its limits
+// (viz/lessons/custom_lesson.py).
 
 /**
  * @typedef {{page: string, section: string, parameters: Record<string, string>, covers: boolean, title: string, ask: {question: string}}} Step
@@ -8,7 +8,6 @@
  */
 
 const VERSION = "1"; // as in viz/lessons/custom_lesson.py
-const BARE = /^[A-Za-z0-9_-]+$/;
 
 /** @param {any} text */
 const plain = (text) => (typeof text === "string" ? text : "");
@@ -46,34 +45,4 @@ export async function toCode(lesson) {
   const bytes = new Uint8Array(await new Response(squeezed).arrayBuffer());
   const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return VERSION + letters.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-/** A lesson as a TOML file. @param {Lesson} lesson */
-export function toToml({ title, step }) {
-  const lines = [`title = ${tomlString(title)}`];
-  for (const { page, section, parameters, covers, title: name, ask } of step) {
-    lines.push(
-      "",
-      "[[step]]",
-      `page = ${tomlString(page)}`,
-      `section = ${tomlString(section)}`,
-      `title = ${tomlString(name)}`,
-      `covers = ${covers}`,
-    );
-    for (const [key, value] of Object.entries(parameters))
-      lines.push(`parameters.${BARE.test(key) ? key : tomlString(key)} = ${tomlString(value)}`);
-    if (ask.question) lines.push(`ask.question = ${tomlString(ask.question)}`);
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-/**
- * A text between quotes, as TOML and JSON both have it; TOML wants one sign more written by its number.
- *
- * @param {string} text
- */
-function tomlString(text) {
-  return JSON.stringify(
-    text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd"),
-  ).replaceAll("\u007f", "\\u007f");
 }

@@ -1,6 +1,6 @@
 // Setup of a canvas: size in device pixels, font, colours.
 
-import { zoomOf } from "./place.js";
+import { dotsOf } from "./place.js";
 
 const sizes = new WeakMap();
 
@@ -14,19 +14,18 @@ export function measure(canvases) {
 /** Size a canvas to its device pixels and clear it. The size is cached while `colours.epoch` stays the same: measuring
  * in every frame would force a layout in every frame. */
 export function start(canvas, colours) {
-  const scale = (window.devicePixelRatio || 1) * zoomOf(canvas),
-    context = canvas.getContext("2d");
+  const context = canvas.getContext("2d");
   if (colours.epoch === undefined || canvas.epoch !== colours.epoch) {
+    canvas.scale = dotsOf(canvas);
     if (!sizes.has(canvas)) measure([canvas]);
-    const { width, height } = sizes.get(canvas);
+    Object.assign(canvas, { epoch: colours.epoch, size: sizes.get(canvas) });
     sizes.delete(canvas);
-    Object.assign(canvas, { epoch: colours.epoch, size: { width, height } });
-    [canvas.width, canvas.height] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+    for (const side of ["width", "height"]) canvas[side] = Math.max(1, Math.round(canvas.size[side] * canvas.scale));
   } else {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
   }
-  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.setTransform(canvas.scale, 0, 0, canvas.scale, 0, 0);
   context.globalAlpha = context.lineWidth = 1;
   context.font = `12px ${colours.font}`;
   context.fillStyle = context.strokeStyle = colours.text;

@@ -3,7 +3,7 @@
 
 import { element } from "./dom.js";
 import { roomOf } from "./fit.js";
-import { place, zoomOf } from "./place.js";
+import { dotsOf, place, zoomOf } from "./place.js";
 
 const SCROLLBAR = 16;
 
@@ -27,7 +27,7 @@ export class CanvasWindow {
   /** Make the window [width, height] and what it shows a part of `contentSize`, in pixels. */
   resize(size, contentSize) {
     this.size = size;
-    this.scale = devicePixelRatio * zoomOf(this.canvas);
+    this.scale = dotsOf(this.canvas);
     this.room = this.#room();
     this.element.style.height = `${size[1] + SCROLLBAR}px`;
     [this.space.style.width, this.space.style.height] = contentSize.map((side) => `${side}px`);
@@ -61,7 +61,7 @@ export class CanvasWindow {
    */
   refit() {
     const { clientWidth } = this.element,
-      isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);
+      isOtherScreen = this.scale !== dotsOf(this.canvas);
     const isOther = clientWidth && (clientWidth !== this.size?.[0] || isOtherScreen || this.room !== this.#room());
     if (isOther) this.fit();
     return isOther;

@@ -3,6 +3,8 @@
 import { moveCell } from "./clamp.js";
 import { direction, isolate, readingDirection } from "./direction.js";
 
+const SVG = "http://www.w3.org/2000/svg";
+
 /** The step of each arrow key, as [rows, columns]. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -41,6 +43,13 @@ export function element(tag, className = "", attributes = {}, text = "") {
   if (className) node.className = className;
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   if (text) node.textContent = text;
+  return node;
+}
+
+export function svgElement(tag, attributes = {}, text = "") {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));
+  if (text) node.textContent = text; // tokens are text, whatever they spell
   return node;
 }
 

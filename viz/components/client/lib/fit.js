@@ -5,6 +5,7 @@
 // size
 //   --fit-below: 3rem  room to keep free at the bottom of the window, in the window's pixels
 //   --fit-more: 1.2   how many times as much room a picture has by being drawn smaller than its width asks for: it isn't told
+//   --paper-high: 250  pixels that a picture has on a sheet of several
 //   --fit-times: 3    how many times as large as on a desk a row or a chart may be, where there is room
 
 import { zoomOf } from "./place.js";
@@ -27,12 +28,14 @@ export function roomOf(element) {
   const style = getComputedStyle(element);
   /** @param {string} name @param {number} fallback */
   const property = (name, fallback) => parseFloat(style.getPropertyValue(name)) || fallback;
+  const high = property("--paper-high", 0);
+  if (high) return { room: high, window: high, times: 1 };
   if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
   const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
   const zoom = zoomOf(element) * property("--fit-more", 1),
-    high = document.documentElement.clientHeight - property("--fit-below", EDGE);
+    bottom = document.documentElement.clientHeight - property("--fit-below", EDGE);
   const top = element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
-  return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };
+  return { room: (bottom - top) / zoom, window: bottom / zoom, times: property("--fit-times", 1) };
 }
 
 /** The inputs of a picture's size, for `Size`: its width and the room below its top. @param {HTMLElement} element */

@@ -17,3 +17,9 @@ export function place(element, event) {
 export function zoomOf(element) {
   return element.currentCSSZoom ?? 1;
 }
+
+/** The dots of the screen, or on paper of a printer, for one of an element's pixels. @param {Element} element */
+export function dotsOf(element) {
+  const isPaper = getComputedStyle(element).getPropertyValue("--paper");
+  return Math.max((window.devicePixelRatio || 1) * zoomOf(element), isPaper ? 3 : 0);
+}

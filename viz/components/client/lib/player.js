@@ -5,9 +5,11 @@ import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
-/** The step that is shown at first: in the middle, and in front of a class the first. */
+/** The step that is shown at first: in the middle, in front of a class the first, and on paper the last. */
 export function firstOf(root, n) {
-  return getComputedStyle(root).getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
+  const style = getComputedStyle(root);
+  if (style.getPropertyValue("--paper")) return n;
+  return style.getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
 }
 
 export class Player {

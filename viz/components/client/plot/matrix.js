@@ -137,8 +137,8 @@ export class Matrix extends View {
       { kind, values, numbers } = this.data;
     this.#drawCells();
     cells.covers(this.covered);
-    const isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
-    this.hatches = isOnPaper && kind === "signed" && Math.min(cells.w, cells.h) >= GAPPED;
+    this.isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
+    this.hatches = this.isOnPaper && kind === "signed" && Math.min(cells.w, cells.h) >= GAPPED;
     if (this.hatches) this.#hatch(context);
     cells.edge();
     if (numbers) this.#numbers(context);
@@ -177,7 +177,7 @@ export class Matrix extends View {
     );
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
-    if (size < (zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // in front of a class no letter is small
+    if (size < (this.isOnPaper || zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // no letter is small there
     this.cells.numbers((at) => texts[at], this.pixels, size);
   }
 

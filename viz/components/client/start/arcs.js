@@ -2,13 +2,12 @@
 // and a box for a sentence of one's own. The weights of one head came with the page.
 
 import { readingDirection } from "../lib/direction.js";
-import { element, fill, segments, wordOf } from "../lib/dom.js";
+import { element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
 import { describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDEST = 10; // px, of an arc of weight 1
 
 export default mount((parent) => new Arcs(parent));
@@ -150,13 +149,12 @@ class Arcs extends View {
 
   #words(labels, special) {
     this.sentence.dir = readingDirection(labels.filter((_, key) => !special[key]));
-    this.arcs = document.createElementNS(SVG, "svg");
-    this.arcs.setAttribute("aria-hidden", "true");
+    this.arcs = svgElement("svg", { "aria-hidden": "true" });
     this.words = labels.flatMap((label, key) => {
       if (special[key]) return [];
       const button = element("button", "word", { type: "button", "data-at": key });
       button.append(wordOf("b", "", {}, label, this.sentence.dir), element("small", "", { "aria-hidden": "true" }));
-      const arc = document.createElementNS(SVG, "path");
+      const arc = svgElement("path");
       this.arcs.append(arc);
       return [{ key, button, arc }];
     });

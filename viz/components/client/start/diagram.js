@@ -1,20 +1,13 @@
 // The transformer as a diagram: each box is a link to the page about it.
 
+import { svgElement } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { isBrowserClick, open } from "../lib/navigate.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ABOVE = 5,
   BESIDE = 8; // px, from the middle of a box and the side of a frame to its text
 
 export default mount((parent) => new Diagram(parent));
-
-function svgElement(tag, attributes, text = "") {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return node;
-}
 
 function frame(kind, [x, y, width, height]) {
   return svgElement("rect", { class: kind, x, y, width, height, rx: 8 });
