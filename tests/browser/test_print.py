@@ -57,17 +57,17 @@ def assert_key(page: Page, reveal: str) -> None:
 @pytest.mark.fast
 def test_step_prints_worksheet_or_key(visit):
     """The question and its picture with the answer's cells covered; with the answer, the whole picture."""
-    page = visit("heads", lesson="ten_minutes", lesson_step=1)
+    page = visit("heads", lesson="ten_minutes", lesson_step=7)
     page.emulate_media(media="print")
     bar, picture = page.locator(".lesson"), page.locator(".bars")
-    expect(bar.get_by_text("Which word does “it” look at most")).to_be_visible()
+    expect(bar.get_by_text("Which part of the head's output")).to_be_visible()
     expect(bar.locator(".option").first).to_be_visible()
     for away in (".lesson button", ".st-key-section", ".st-key-neighbours", '[data-testid="stSidebar"]'):
         expect(page.locator(away).first).not_to_be_visible()
     expect(picture).to_be_visible()
     assert picture.evaluate(IS_COVERED) is True
     assert_one_sheet(page)
-    assert_key(page, "gets the most from")
+    assert_key(page, "of what arrives, by length")
     expect(picture).to_be_visible()
     assert picture.evaluate(IS_COVERED) is False
 
@@ -78,17 +78,17 @@ IS_COVERED = "({ bars: { data: { covers } } }) => covers.open && covers.cells.le
 
 def test_covered_step_prints_room_to_write(visit):
     """Lines stand where a picture is covered as a whole; with the answer, the picture."""
-    page = visit("share-kv", lesson="sharing", lesson_step=1)
+    page = visit("share-kv", lesson="sharing", lesson_step=6)
     page.emulate_media(media="print")
-    cover, picture = page.locator(".st-key-lesson_cover"), page.locator(".sharing")
+    cover, picture = page.locator(".st-key-lesson_cover"), page.locator(".maps")
     expect(page.locator(".lesson").get_by_role("textbox")).to_be_visible()
-    expect(cover.get_by_text(T("lesson.covered", title=T("share_kv.who_shares.title")))).to_have_css(
+    expect(cover.get_by_text(T("lesson.covered", title=T("share_kv.converted.title")))).to_have_css(
         "visibility", "hidden"
     )
     assert cover.bounding_box()["height"] > 300, "room to write"
     expect(picture).to_have_count(0)
     assert_one_sheet(page)
-    assert_key(page, "neighbours share one")
+    assert_key(page, "nobody has trained these heads to share")
     expect(picture).to_be_visible()
 
 

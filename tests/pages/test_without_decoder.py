@@ -72,7 +72,7 @@ def test_step_without_decoder_shows_line(open_app, online, name, number, lang):
 def test_fetched_step_asks_question(open_app, online):
     """A user who asked for the model gets the step, with the model of its link."""
     packaged_file(SMALL_DECODER)
-    app = open_app("next_word", lesson="probability")
+    app = open_app("next_word", lesson="probability", lesson_step=2)
     app.session_state["_lesson_fetches"] = (SMALL_DECODER,)
     app.run()
     assert bar_state(app)["question"] and app.session_state["model"] == SMALL_DECODER

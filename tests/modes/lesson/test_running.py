@@ -15,7 +15,7 @@ from viz.lessons.lesson_file import lesson_named
 AROUND = 8
 """Tab stops beside those in the picture, at most: the ways, the answers, three buttons."""
 PICTURE = (
-    ".head-grid, .maps, .matrix, .chart, .three-words, .painter, .growing, .quadratic, .sharing, .kv-cache, "
+    ".head-grid, .maps, .matrix, .chart, .start, .three-words, .painter, .growing, .quadratic, .sharing, .kv-cache, "
     ".stPlotlyChart, .stDataFrame"
 )
 COVERS = """() => [...document.querySelectorAll("*")]
