@@ -200,7 +200,8 @@ def test_worksheet_has_room_and_no_controls(new_page, app_url, name):
         assert [part for part in step.locator(PRESSED).all() if part.is_visible()] == []
         dots = step.evaluate("""() => [...document.querySelectorAll('.stBidiComponent *')]
             .flatMap((node) => [...(node.shadowRoot ?? node).querySelectorAll('canvas')])
-            .filter((canvas) => canvas.clientHeight > 40 && !canvas.matches('.thumbs, .lights')).map((canvas) => canvas.width / canvas.clientWidth)""")
+            .filter((canvas) => canvas.clientHeight > 40 && !canvas.matches('.thumbs, .lights'))
+            .map((canvas) => canvas.width / canvas.clientWidth)""")
         assert all(dot > 2.9 for dot in dots), "a printer has more dots than a screen"
 
 

@@ -7,7 +7,7 @@ import { mount } from "../lib/view.js";
 
 const SHEET = 955, // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 965 between the margins
   MOST = 3, // steps on a sheet
-  GAP = 10; // pixels between two steps
+  GAP = 4; // pixels between two steps
 const MOMENT = 250,
   CALM = 4,
   PATIENCE = 240; // ms between two looks; looks in which nothing changes; that are waited
