@@ -113,3 +113,18 @@ def test_link_with_choices_paints_no_default(hosted, new_page):
     assert 'map-picture"' not in response.text() and "first-paint" in response.text()
     wait_run(page)
     expect(page.locator(".st-key-text textarea")).to_have_value("the cat sat")
+
+
+SHIFTS = """new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts += value;
+}).observe({ type: "layout-shift", buffered: true }, (window.shifts = 0))"""
+
+
+@pytest.mark.parametrize(("path", "lesson", "step"), [("heads", "ten_minutes", 1), ("masks", "masks_and_order", 2)])
+def test_lesson_link_moves_nothing(hosted, new_page, path, lesson, step):
+    """No room is kept for a sidebar that a lesson has not."""
+    page = new_page(fresh=True, viewport=WIDE)
+    page.add_init_script(SHIFTS)
+    page.goto(address(hosted.url, path, lesson=lesson, lesson_step=step))
+    expect(page.locator(".st-key-lesson_bar .lesson")).to_be_visible()
+    assert page.evaluate("window.shifts") < 0.05

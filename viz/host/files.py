@@ -15,7 +15,7 @@ from viz.components import bundle
 from viz.components.view import LOADER, component_name
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import translator_script
-from viz.host.first_paint import StaticPaint, style
+from viz.host.first_paint import ALONE, FRAME, StaticPaint, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
 from viz.streamlit_internals.static import STATIC, index_page, static_files
@@ -27,24 +27,22 @@ YEAR = "max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 """Cache-Control of all others: the browser revalidates them each time."""
 
-OWN_LAYOUT = frozenset(("embed", "present", "notes", "print"))
-"""Query parameters of views without title and navigation, which have no first paint."""
+OWN_LAYOUT = frozenset(("embed", "present", "notes", "print", "lesson", "own_lesson"))
+"""Query parameters of views without title and navigation, which have no first paint and no room for a sidebar."""
 
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
 FILES, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
 Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
-def styled_page(*, embedded: bool = False) -> str:
+def styled_page(frame: str = FRAME) -> str:
     """Return Streamlit's page with the app's style in it, so that the layout does not shift, and its first script.
 
     Modules run in their order: a translator is followed before Streamlit's script renders anything it could translate.
-
-    Args:
-        embedded: for an iframe of another site, without a sidebar.
+    The style ``frame`` holds until the first run.
     """
     page = index_page().replace("<script", f'<script type="module">{translator_script()}</script>\n    <script', 1)
-    return page.replace("<body>", f"<body>{style(embedded=embedded)}", 1)
+    return page.replace("<body>", f"<body>{style(frame)}", 1)
 
 
 def addresses_of_view(view: str) -> tuple[str, str]:
@@ -71,7 +69,7 @@ class Files:
     ) -> None:
         self.app, self.paint, self.on_page = app, paint, on_page
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
-        self.pages = {embedded: styled_page(embedded=embedded) for embedded in (False, True)}
+        self.pages = {frame: styled_page(frame) for frame in ("", ALONE, FRAME)}
         self.views = {component_name(view): view for view in bundle.views()}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
@@ -172,7 +170,9 @@ class Outbox:
 
     def _page(self) -> bytes:
         base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
-        page, name = self.files.pages[self.embedded], self.files.names.get(path)
+        parameters, name = _parameters(self.scope), self.files.names.get(path)
+        own_layouts = OWN_LAYOUT.intersection(parameters)
+        page = self.files.pages["" if self.embedded else ALONE if own_layouts - {"embed"} else FRAME]
         if name is None:
             return page.encode()
         self.files.on_page(name)
@@ -184,8 +184,7 @@ class Outbox:
             lang=lang,
             site=site_of(self.scope, self.request_headers) + base,
         )
-        parameters = _parameters(self.scope)
-        if self.files.paint and not OWN_LAYOUT & set(parameters):
+        if self.files.paint and not own_layouts:
             html = self.files.paint.add_to(html, name=name, lang=lang, is_default=_is_default(parameters))
         return html.encode()
 

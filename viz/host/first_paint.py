@@ -21,10 +21,12 @@ FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
 .stSidebar:not(:has([data-testid="stSidebarNavItems"])) [data-testid="stSidebarUserContent"] { visibility: hidden; }
 """
-"""Reserves the sidebar's space before it renders, and hides its content until the page links are there. Views without
-a sidebar undo the padding (present.css, notes.css, paper.css). It is an element of its own, which frame/document.js
-removes once the sidebar renders: such a rule makes the browser restyle all elements with a test id at each click.
+"""Reserves the sidebar's space before it renders, and hides its content until the page links are there. It is an
+element of its own, which frame/document.js removes once the sidebar renders: such a rule makes the browser restyle all
+elements with a test id at each click.
 """
+ALONE = ".stSidebar { display: none; }"
+"""In its place where a view has no sidebar: Streamlit draws one before the view's own style comes."""
 
 ROOT_ELEMENT = '<div id="root"></div>'
 """Streamlit's root element."""
@@ -32,9 +34,9 @@ _FONT = re.compile(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"')
 _EMPHASIS = re.compile(r"\*([^*]+)\*")
 
 
-def style(*, embedded: bool) -> str:
+def style(frame: str) -> str:
     """Return the style elements for the body: after Streamlit's rules in the head, before those of a page."""
-    return assets.style("style.css") + ("" if embedded else f'<style id="frame">{FRAME}</style>')
+    return assets.style("style.css") + (f'<style id="frame">{frame}</style>' if frame else "")
 
 
 @cache

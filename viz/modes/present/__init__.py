@@ -63,10 +63,10 @@ class PresentMode(Mode):
         """Draw the notes alone; or the page, and below it the keys and the buttons, which need its link."""
         view_options = view.current()
         if view_options.notes:
-            from viz.modes.present.presenter import draw_notes
+            from viz.modes.present.presenter import NOTES
 
             st.html(style("notes.css"))
-            draw_notes(run.t)
+            NOTES.mount(key="notes", data={})
             return
         draw()
         if view_options.present:

@@ -70,12 +70,6 @@ def _shown_next(current_place: Place, walk: Walk | None) -> dict[str, str]:
     return link if walk is None else {**walk.shown_next, **link}
 
 
-def draw_notes(t: Translate) -> None:
-    """Draw the notes in a separate window."""
-    del t
-    NOTES.mount(key="notes", data={})
-
-
 def _do(step: str, inner: InnerSteps | None, walk: Walk | None, message: Mapping[str, Any]) -> None:
     """Apply the browser's action at this step."""
     if message["step"] != step:

@@ -15,10 +15,8 @@ import { mapTable } from "../plot/tables.js";
 import { fourDigits } from "./digits.js";
 
 const GUTTER = 64;
-const AROUND = 48,
-  PROFILE = 48,
-  GAP = 12,
-  LEAST = 90; // pixels: a map's name and value, a profile, between rows of maps, and the least of a map
+const GAP = 12,
+  LEAST = 90; // pixels: between rows of maps, and the least of a map
 
 export default mount((parent) => new Maps(parent), unpack);
 
@@ -90,7 +88,7 @@ class Maps extends View {
 
   /** Limit the width of a map so that all rows of maps are on the first screen. */
   #widest() {
-    const { n, rows, profiles, maps, gutter } = this.data,
+    const { n, rows, maps, gutter } = this.data,
       [first] = this.panels,
       left = gutter ? GUTTER : 0;
     this.strip.style.removeProperty("--widest");
@@ -98,7 +96,8 @@ class Maps extends View {
       down = Math.ceil(maps.length / columns);
     const fullWidth = first.canvas.clientWidth,
       shape = Math.max(rows, n);
-    const around = down * (AROUND + left + (profiles ? PROFILE : 0)) + (down - 1) * GAP;
+    const names = this.panels.map(({ panel, canvas }) => panel.clientHeight - canvas.clientHeight); // and values, profiles
+    const around = down * (Math.max(...names) + left) + (down - 1) * GAP;
     const side = ((fullWidth - left) * rows) / shape; // of the cells, without their names
     const widest = Math.ceil(
       (fitHeight(this.strip, { height: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left,

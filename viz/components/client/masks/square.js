@@ -2,7 +2,6 @@
 
 import { start } from "../lib/canvas.js";
 import { fitRow } from "../lib/fit.js";
-import { zoomOf } from "../lib/place.js";
 import { Cells } from "../plot/cells.js";
 import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
 
@@ -20,22 +19,9 @@ export function begin(canvas, labels, colours, right = 0) {
     wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))),
     n * LARGEST,
   );
-  const w = Math.min(most / n, fitRow(canvas, { height: most / n, rows: n, around: room + 1 + below(canvas) }));
+  const w = Math.min(most / n, fitRow(canvas, { height: most / n, rows: n, around: room + 1 }));
   canvas.style.height = `${room + n * w + 1}px`;
   return new Cells(start(canvas, colours).context, colours, { left: room, rows: n, w });
-}
-
-/**
- * In front of a class the sentence below the picture is on the screen, too: how high what stands below it is, whatever
- * the heights of this picture and the one beside it are now.
- */
-function below(canvas) {
-  const { host } = canvas.getRootNode();
-  if (!host || !getComputedStyle(canvas).getPropertyValue("--present")) return 0;
-  const bottom = (element) => element.getBoundingClientRect().bottom,
-    pane = canvas.parentElement,
-    end = Math.max(...Array.from(pane.children, bottom));
-  return (end - bottom(canvas) + bottom(host) - bottom(pane.parentElement)) / zoomOf(canvas);
 }
 
 /**

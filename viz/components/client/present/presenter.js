@@ -27,7 +27,7 @@ export default mount((parent) => new Presenter(parent));
 class Presenter extends View {
   constructor(parent) {
     super(parent, "presenter", { tag: "nav" });
-    this.status = element("p", "unseen", { role: "status" });
+    this.status = element("p", "live", { role: "status" });
     this.dark = element("div", "dark", { hidden: "" });
     this.code = element("div", "sheet", { hidden: "", role: "dialog", tabindex: "-1" });
     this.closing = element("div", "closing", { hidden: "", role: "dialog", tabindex: "-1" });

@@ -1,76 +1,67 @@
-// The screen of a presentation: the picture gets most of it, and is whole. What stands above it gives way; in a lesson
-// everything else does. A view fits itself into the room, of which lib/fit.js is told, or is laid out wider and drawn
-// smaller, until it is as wide for its height as the room is, and nothing in it has to be scrolled.
+// The screen of a presentation: the picture gets most of it, and is whole. Everything else gives way, but for a lesson's
+// question, which stands beside the picture or above it. A picture is laid out in several widths, each drawn as large as
+// the room allows, and keeps the one that covers most of the screen. lib/fit.js is told of the room.
 
-const TRIES = 3, // widths of a layout
+const TRIES = 5, // layouts beside the question, or below it
   RESTARTS = 8; // of the same step, where a picture has become another one
-const SMALLEST = 0.4, // of the letters of a picture, to a thirtieth of the window's height
-  LARGEST = 1.6;
-const ENOUGH = 0.5; // of the window: pictures with less of it, beside their question, may have more below it
-const GAIN = 1.02, // what a wider layout has to gain of the screen
-  NEAR = 1.08; // how much wider it has to be to be tried
-const EDGE = 3; // pixels between a picture and what is below it
-const CALM = 80; // ms without a change, after which the screen is looked at
+const [SMALLEST, LARGEST] = [0.4, 2]; // letters of a picture, to a thirtieth of the window's height
+const ENOUGH = 0.56; // of the window: with it nothing else is tried
+const GAIN = 1.02, // what another layout has to gain
+  NEAR = 0.06, // how different a width has to be to be tried
+  OTHER = 1.25; // a picture whose shape has changed by more is another one
+const EDGE = 3; // pixels between a picture and the strip of keys
+const CALM = 50; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
-const app = () => document.querySelector(".stApp");
-/** @returns {NodeListOf<HTMLElement>} the places that say so */
-const elementsWith = (name) => document.querySelectorAll(`[data-${name}]`);
+const find = (what) => document.querySelector(what);
+/** @returns {NodeListOf<HTMLElement>} */
+const findAll = (what, root = document) => root.querySelectorAll(what);
+const app = () => find(".stApp");
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
 const PLACE = "[data-testid=stElementContainer]",
-  STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
-const WORDS = ".stMarkdown, .stHtml, [data-testid=stCaptionContainer], .stButton, .stDownloadButton, .stPopover";
-const COLUMN = "[data-testid=stColumn]",
-  ASIDE = ":is(.st-key-lesson_place, .st-key-lesson_says)", // a question is beside its picture, on a wide screen
-  QUESTION = `${ASIDE} [data-testid=stBidiComponentRegular]`,
-  SCROLLS = /auto|scroll/;
-const HEADINGS = "h1, h2, h3, h4, h5, h6",
-  SMALL = [60, 40]; // pixels: what is smaller is no picture
+  COLUMN = "[data-testid=stColumn]",
+  QUESTION = ":is(.st-key-lesson_place, .st-key-lesson_says)",
+  STAYS = `${QUESTION}, .st-key-text_row, .st-key-presenter`;
+const SMALL = [60, 40]; // pixels: what is smaller is no picture
 
 const isLarge = ({ width, height }) => width > SMALL[0] && height > SMALL[1];
 
 export class Stage {
-  layouts = new Map(); // of each place: how its picture is laid out
-  areas = new WeakMap(); // of each picture: the largest so far
+  row = []; // the pictures that are shown
+  pictures = []; // all that are large
+  fitted = null; // how they are laid out
+  run = 0; // the number of the search for a layout
+  restarts = 0;
 
   constructor() {
     this.showsAll = false;
     this.look = new ResizeObserver(() => this.#soon());
     this.changes = new MutationObserver(() => this.#soon());
-    this.onResize = () => {
-      if (this.isOurs) return;
-      this.#putBeside();
-      this.#anew();
-    };
+    this.onResize = () => this.isOurs || this.#anew();
     window.addEventListener("resize", this.onResize);
   }
 
   close() {
-    this.#wait();
+    this.#reset();
+    this.main = null;
     this.look.disconnect();
     this.changes.disconnect();
     window.removeEventListener("resize", this.onResize);
-    app()?.style.removeProperty("--fit-below");
     for (const name of ["data-shows-all", "data-lays-out"]) app()?.removeAttribute(name);
-    this.#putBeside();
-    this.#reset();
   }
 
   /** Another step, or the same one drawn again. */
   show(step) {
-    const main = document.querySelector("[data-testid=stMain]"),
-      block = main?.querySelector(".stMainBlockContainer");
+    this.main = find("[data-testid=stMain]");
+    const block = this.main?.querySelector(".stMainBlockContainer");
     if (block && block !== this.block) {
       this.changes.disconnect();
       this.block = block;
       this.changes.observe(block, { childList: true, subtree: true });
       this.look.observe(block);
     }
-    this.main = main;
-    if (step !== this.step) {
-      this.step = step;
-      this.#putBeside();
-      this.#anew();
-    } else this.#soon();
+    if (step !== this.step) this.#anew();
+    else this.#soon();
+    this.step = step;
   }
 
   /** Show all sentences and controls, or hide them again. */
@@ -80,190 +71,210 @@ export class Stage {
     this.#anew();
   }
 
-  #putBeside() {
-    app()?.removeAttribute("data-above");
-    this.beside = this.isPut = undefined;
-  }
-
   #anew() {
     this.#reset();
     this.#soon();
   }
 
+  #reset() {
+    this.run++;
+    [this.row, this.pictures, this.fitted, this.resume, this.restarts] = [[], [], null, null, 0];
+    app()?.removeAttribute("data-above");
+    app()?.toggleAttribute("data-lays-out", !this.showsAll);
+    this.#hide([]);
+    for (const place of findAll("[data-fits]")) {
+      delete place.dataset.fits;
+      for (const name of ["--shrink", "--wide", "--fit-more", "--fit-below"]) place.style.removeProperty(name);
+    }
+  }
+
   /** Once views have drawn themselves in their new size, which takes them two frames, however long these are. */
   #soon() {
-    this.#wait();
-    const calm = () => {
-      this.timer = setTimeout(() => this.#fit(), CALM);
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.timer);
+    const go = () => {
+      const resume = this.resume;
+      this.resume = null;
+      if (resume) resume();
+      else this.#fit();
     };
     this.frame = requestAnimationFrame(() => {
-      this.frame = requestAnimationFrame(calm);
+      this.frame = requestAnimationFrame(() => {
+        this.timer = setTimeout(go, CALM);
+      });
     });
   }
 
-  #wait() {
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.timer);
-    this.frame = 0;
+  /** Wait for that; false if another search has begun meanwhile. */
+  #calm(run) {
+    this.#soon();
+    return new Promise((resolve) => {
+      this.resume = () => resolve(run === this.run);
+    });
   }
 
-  #reset() {
-    [this.layouts, this.areas] = [new Map(), new WeakMap()];
-    for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
-    for (const place of elementsWith("fits")) setBack(place);
+  async #fit() {
+    if (!this.block || !this.main) return;
+    this.#choose();
+    this.#fitQuestion();
+    if (this.fitted && this.#holds()) return;
+    if (this.row.length && !this.showsAll && this.restarts++ < RESTARTS && !(await this.#search(++this.run))) return;
+    app()?.removeAttribute("data-lays-out");
   }
 
-  #fit() {
-    this.#wait();
-    if (!this.main) return;
-    this.#fitAll();
-    if (!this.frame) app()?.removeAttribute("data-lays-out");
+  /** Draw the pictures as large as they may be now; says whether they are still those that were laid out. */
+  #holds() {
+    const { shapes, share } = this.fitted,
+      now = this.#measure(this.fitted);
+    const isOther = now.shapes.some((shape, i) => Math.max(shape / shapes[i], shapes[i] / shape) > OTHER);
+    if (isOther || now.shapes.length !== shapes.length || now.share < share / OTHER) return false;
+    this.#draw(now);
+    return true;
   }
 
-  #fitAll() {
-    for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
-    const row = this.#row();
-    if (!this.showsAll) this.#giveWay(row);
-    this.#keepFree(row.length ? this.#below(row) : 0);
-    for (const picture of row) {
-      this.look.observe(picture); // the page may be as high as before when a picture has grown
-      this.#layOut(picture, this.#room([picture]) - this.#below(row) - EDGE);
+  /** Try places of the question and widths of the pictures, and keep the best; says whether it has come to an end. */
+  async #search(run) {
+    const asks = find(`${QUESTION} ${PICTURES}`),
+      ways = (asks ? [false, true] : [false]).map((isAbove) => ({ isAbove, tries: [] })),
+      best = () => bestOf(ways.flatMap(({ tries }) => tries)),
+      isEnough = () => best()?.share >= ENOUGH && !best().isCut;
+    const look = async ({ isAbove, tries }, layout) => {
+      app()?.toggleAttribute("data-above", isAbove);
+      this.#fitQuestion();
+      this.#draw(layout, 1 / layout.factor);
+      const isOurs = await this.#calm(run);
+      if (isOurs) tries.push({ ...this.#measure(layout), isAbove });
+      return isOurs;
+    };
+    for (const way of ways) if (!isEnough() && !(await look(way, { factor: 1, belows: [] }))) return false;
+    const begun = ways.filter(({ tries }) => tries.length);
+    for (const way of begun.sort((a, b) => score(b.tries[0]) - score(a.tries[0]))) {
+      for (let next = nextLayout(way.tries); next && !isEnough(); next = nextLayout(way.tries))
+        if (!(await look(way, next))) return false;
     }
-    const bar = document.querySelector(QUESTION);
-    if (!bar) return;
-    if (getComputedStyle(bar.closest(ASIDE)).position === "fixed") {
-      this.look.observe(bar);
-      this.#layOut(bar, this.#room([bar]) - this.main.scrollTop, 1);
+    const way = ways[Number(best().isAbove)];
+    if (!(await look(way, best()))) return false;
+    this.fitted = way.tries.at(-1);
+    this.#draw(this.fitted);
+    return true;
+  }
+
+  /** Make a question beside its picture as small as it has to be. */
+  #fitQuestion() {
+    const bar = find(`${QUESTION} ${PICTURES}`),
+      /** @type {HTMLElement | null | undefined} */ place = bar?.closest(PLACE);
+    if (bar) this.look.observe(bar);
+    const isBeside = bar && getComputedStyle(bar.closest(QUESTION)).position === "fixed";
+    for (let shrink = 1; place && shrink > SMALLEST; shrink -= 0.05) {
+      place.style.setProperty("--shrink", shrink.toFixed(2));
+      if (!isBeside || bar.getBoundingClientRect().bottom <= this.main.getBoundingClientRect().bottom) break;
     }
-    this.#putQuestion(row.map((picture) => [picture, this.layouts.get(picture.closest(PLACE))]));
   }
 
-  /** Put a lesson's question beside its pictures, or above them where they then have more of the screen. */
-  #putQuestion(row) {
-    if (this.isPut || this.showsAll || !row.length || !row.every(([, layout]) => layout?.isDone)) return;
-    const covers = ([picture, { best }]) => best.area * (picture.currentCSSZoom / best.shrink) ** 2,
-      share = row.map(covers).reduce((all, part) => all + part) / (innerWidth * innerHeight),
-      wasBeside = this.beside === undefined;
-    this.isPut = !wasBeside || share >= ENOUGH;
-    if (this.isPut && (wasBeside || share > this.beside.share)) return;
-    this.beside ??= { share, layouts: this.layouts };
-    app()?.toggleAttribute("data-above", wasBeside);
-    this.#anew();
-    if (wasBeside) return;
-    this.layouts = this.beside.layouts;
-    for (const [place, layout] of this.layouts) draw(place, layout);
-  }
-
-  /** The first large picture and those beside it. */
-  #row() {
-    const pictures = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
-      .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
-      .filter(({ picture, box }) => isLarge(box) && !picture.closest(STAYS));
-    for (const { picture, box } of pictures) {
-      const area = box.width * Math.min(box.height, innerHeight);
-      this.areas.set(picture, Math.max(area, this.areas.get(picture) ?? 0));
+  /** Choose the first large picture and those beside it; everything else gives way. */
+  #choose() {
+    this.#hide([]);
+    const all = [...findAll(PICTURES, this.block)].filter((picture) => !picture.closest(STAYS)),
+      pictures = all.filter((picture) => isLarge(picture.getBoundingClientRect()));
+    if (pictures.length !== this.pictures.length || pictures.some((picture, i) => picture !== this.pictures[i])) {
+      [this.pictures, this.row, this.fitted] = [pictures, firstRow(pictures), null];
+      for (const picture of this.row) this.look.observe(picture); // the page may be as high as before when one has grown
     }
-    const area = ({ picture }) => this.areas.get(picture),
-      most = Math.max(0, ...pictures.map(area));
-    const first = pictures.find((entry) => area(entry) >= 0.4 * most);
-    if (!first) return [];
-    const isBeside = ({ box }) =>
-      Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) >
-      0.5 * Math.min(box.height, first.box.height);
-    return pictures.filter(isBeside).map(({ picture }) => picture);
+    if (!this.showsAll) this.#hide(this.row);
   }
 
-  /** Pixels of the screen from the top of these pictures down to the end of the page's part of it. */
-  #room(row) {
-    const top = Math.min(...row.map((picture) => picture.getBoundingClientRect().top)) + this.main.scrollTop;
-    return this.main.getBoundingClientRect().bottom - top;
+  /** Hide all but these pictures. */
+  #hide(row) {
+    for (const place of findAll("[data-gives-way]")) delete place.dataset.givesWay;
+    for (const place of row.length ? findAll(PLACE, this.block) : []) {
+      if (place.closest(STAYS) || row.some((picture) => place.contains(picture))) continue;
+      const column = row.length > 1 && !place.querySelector(PICTURES) && place.closest(COLUMN);
+      if (column && row.some((picture) => column.contains(picture))) continue; // it says which picture is which
+      place.dataset.givesWay = "";
+    }
   }
 
-  /** The height of the sentence below the pictures, if it is a short one. */
-  #below(row) {
-    const end = Math.max(...row.map((picture) => picture.getBoundingClientRect().bottom)),
-      most = this.main.clientHeight / 8;
-    const boxes = [...this.block.querySelectorAll(WORDS)].map((words) => words.closest(PLACE)?.getBoundingClientRect());
-    const next = boxes.find((box) => box && box.height > 0 && box.top > end - 4 && box.top < end + most);
-    return next && next.height <= most ? next.bottom - end : 0;
+  /**
+   * How large each picture may be drawn, laid out `factor` times as wide as its place, with room kept free `below` what
+   * fits itself into the window; the share of the window it has; and by how much it would be too high in its full width.
+   */
+  #measure({ factor, belows }) {
+    const layout = { factor, belows, shrinks: [], shapes: [], overs: [], share: 0, next: 1 / LARGEST, isCut: false };
+    for (const picture of this.row) {
+      const { full, room } = this.#placeOf(picture),
+        [wide, high, isCut] = extent(picture),
+        shrink = Math.min(LARGEST, room[0] / wide, room[1] / high);
+      layout.isCut ||= isCut;
+      layout.shrinks.push(shrink);
+      layout.shapes.push(wide / high);
+      layout.overs.push(Math.max(0, (high / factor - room[1]) * full));
+      layout.share += ((drawnArea(picture) || wide * high) * (full * shrink) ** 2) / (innerWidth * innerHeight);
+      const alike = factor * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
+        least = wide > picture.clientWidth ? wide / room[0] : 0;
+      layout.next = Math.max(layout.next, Math.min(alike, 1 / SMALLEST), least);
+    }
+    return layout;
   }
 
-  /** Set the room to keep free below pictures: for the strip of keys, and a sentence. */
-  #keepFree(below) {
-    const free = Math.ceil(window.innerHeight - this.main.getBoundingClientRect().bottom + below + EDGE);
-    if (Math.abs(free - (this.free ?? 0)) < 2) return;
-    this.free = free;
-    app()?.style.setProperty("--fit-below", `${free}px`);
+  /** The place of a picture, its zoom when its letters are as large as they should be, and its room, in its pixels then. */
+  #placeOf(picture) {
+    const place = picture.closest(PLACE),
+      full = picture.currentCSSZoom / (Number(place.style.getPropertyValue("--shrink")) || 1),
+      top = picture.getBoundingClientRect().top + this.main.scrollTop,
+      high = this.main.getBoundingClientRect().bottom - EDGE - top;
+    return { place, full, room: [place.getBoundingClientRect().width / full, Math.max(SMALL[1], high / full)] };
+  }
+
+  /** Lay the pictures out, and draw them as large as they may be, or all of them `shrink` times as large. */
+  #draw({ factor, belows, shrinks }, shrink = 0) {
+    for (const [i, picture] of this.row.entries()) {
+      const { place, room } = this.#placeOf(picture),
+        zoom = shrink || shrinks[i];
+      place.dataset.fits = "";
+      place.style.setProperty("--shrink", zoom.toFixed(4));
+      place.style.setProperty("--wide", `${Math.floor(room[0] * factor)}px`);
+      place.style.setProperty("--fit-more", (1 / factor / zoom).toFixed(4));
+      place.style.removeProperty("--fit-below");
+      if (belows[i]) place.style.setProperty("--fit-below", `calc(var(--strip) + ${Math.ceil(belows[i] + EDGE)}px)`);
+    }
     this.isOurs = true; // views look at their room when the window changes
     dispatchEvent(new Event("resize"));
     this.isOurs = false;
   }
-
-  /** Hide what stands above the pictures; in a lesson also what stands below, and other pictures. */
-  #giveWay(row) {
-    const [first] = row,
-      top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top)),
-      isAsked = Boolean(document.querySelector(QUESTION));
-    for (const place of first ? this.block.querySelectorAll(PLACE) : []) {
-      if (place.closest(STAYS) || row.some((picture) => place.contains(picture))) continue;
-      const column = row.length > 1 && !place.querySelector(PICTURES) && place.closest(COLUMN);
-      if (column && row.some((picture) => column.contains(picture))) continue; // it says which picture is which
-      const box = place.getBoundingClientRect(),
-        isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING && box.bottom <= top + 2;
-      if (isAsked || (isAbove && !place.querySelector(`${PICTURES}, ${HEADINGS}`))) place.dataset.givesWay = "";
-    }
-  }
-
-  /** Lay a picture out wider and draw it smaller, as long as it then has more of the room; in the end it is whole. */
-  #layOut(picture, height, largest = LARGEST) {
-    const place = picture.closest(PLACE),
-      layout = this.layouts.get(place) ?? { shrink: 1, tries: 0, restarts: 0 };
-    if (!place || height < SMALL[1]) return;
-    if (!this.layouts.has(place)) app()?.setAttribute("data-lays-out", "");
-    this.layouts.set(place, layout);
-    const full = picture.currentCSSZoom / layout.shrink, // as large as its letters should be
-      room = [place.getBoundingClientRect().width / full, height / full],
-      [wide, high] = extent(picture),
-      shrink = Math.min(largest, room[0] / wide, room[1] / high),
-      now = [...room, wide, high];
-    if (layout.isDone) {
-      const isWhole = shrink > layout.shrink - 0.001;
-      layout.now ??= now;
-      const isSame = now.every((side, i) => Math.abs(side / layout.now[i] - 1) < GAIN - 1);
-      if ((isWhole && isSame && shrink < layout.shrink * GAIN) || layout.restarts++ > RESTARTS) return;
-      if (isWhole) Object.assign(layout, { isDone: false, best: null, now: null, tries: 0, shrink: 1 });
-      else Object.assign(layout, { now: null, shrink });
-    } else {
-      const width = picture.clientWidth,
-        area = shrink * shrink * (drawnArea(picture) || wide * high),
-        isBetter =
-          !layout.best || (area > layout.best.area * GAIN && wide <= width) || layout.best.wide > layout.best.width;
-      if (isBetter) layout.best = { area, width, wide, shrink };
-      const alike = width * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
-        next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > width ? wide : 0);
-      const isNear = wide <= width && next > width * (2 - GAIN) && next < width * NEAR;
-      layout.isDone = !isBetter || isNear || ++layout.tries > TRIES;
-      [layout.width, layout.shrink] = layout.isDone ? [layout.best.width, layout.best.shrink] : [next, room[0] / next];
-    }
-    layout.more = room[0] / layout.width / layout.shrink;
-    draw(place, layout);
-    this.#soon();
-  }
 }
 
-/** Draw a picture as it is laid out. */
-function draw(place, { shrink, width, more }) {
-  if (shrink === 1) return setBack(place);
-  place.dataset.fits = "";
-  place.style.setProperty("--shrink", shrink.toFixed(4));
-  place.style.setProperty("--wide", `${Math.floor(width)}px`);
-  place.style.setProperty("--fit-more", more.toFixed(4));
+/** A layout with enough of the window is as good as its letters are large; no other is as bad as one that is cut. */
+function score({ share, shrinks, isCut }) {
+  return (Math.min(share, ENOUGH) * Math.min(1, ...shrinks) ** 0.15) / (isCut ? 100 : 1);
 }
 
-/** Give a picture its own size back. */
-function setBack(place) {
-  delete place.dataset.fits;
-  for (const name of ["--shrink", "--wide", "--fit-more"]) place.style.removeProperty(name);
+const bestOf = (layouts) =>
+  layouts.reduce((best, layout) => (best && score(layout) <= score(best) * GAIN ? best : layout), null);
+
+/** The next layout to try, if any: with more room below what is too high; with the room's shape; or around the best. */
+function nextLayout(tries) {
+  const last = tries.at(-1),
+    best = bestOf(tries),
+    isNew = (factor) => tries.every((layout) => Math.abs(factor / layout.factor - 1) > NEAR);
+  if (tries.length >= TRIES) return null;
+  const isRigid = tries.some(({ belows, overs }) => belows.length && overs.every((over, i) => over > belows[i] - EDGE));
+  if (!isRigid && !last.belows.length && Math.max(...last.overs) > EDGE)
+    return { factor: last.factor, belows: last.overs };
+  const wider = last.next * (last.isCut ? 1 + NEAR : 1),
+    around = [0.75, 1.33].map((times) => times * best.factor);
+  const factor = [wider, ...around].find((next) => next >= 1 / LARGEST && next <= 1 / SMALLEST && isNew(next));
+  return factor ? { factor, belows: [] } : null;
+}
+
+/** The first large picture, and those beside it. */
+function firstRow(pictures) {
+  const boxes = pictures.map((picture) => [picture, picture.getBoundingClientRect()]),
+    area = ([, { width, height }]) => width * Math.min(height, innerHeight),
+    most = Math.max(0, ...boxes.map(area)),
+    first = boxes.find((entry) => area(entry) >= 0.4 * most)?.[1];
+  const isBeside = ([, box]) =>
+    Math.min(box.bottom, first.bottom) - Math.max(box.top, first.top) > 0.5 * Math.min(box.height, first.height);
+  return boxes.filter(isBeside).map(([picture]) => picture);
 }
 
 /** The area of the box around what is drawn in a view, in its own square pixels. */
@@ -274,13 +285,16 @@ function drawnArea(picture) {
   return boxes.length ? (side("left", "right") * side("top", "bottom")) / picture.currentCSSZoom ** 2 : 0;
 }
 
-/** The size of a picture without inner scroll bars, in its own pixels. */
+/** The size of a picture without inner scroll bars, in its own pixels; and true if it has some. */
 function extent(picture) {
-  let [wide, high] = [picture.scrollWidth, picture.scrollHeight];
+  const size = [picture.scrollWidth, picture.scrollHeight];
+  let isCut = size[0] > picture.clientWidth + EDGE;
   for (const part of picture.shadowRoot?.querySelectorAll("*") ?? []) {
-    if (!part.clientWidth || !SCROLLS.test(getComputedStyle(part).overflow)) continue;
-    wide = Math.max(wide, picture.clientWidth + part.scrollWidth - part.clientWidth);
-    high = Math.max(high, picture.clientHeight + part.scrollHeight - part.clientHeight);
+    if (!part.clientWidth || !/auto|scroll/.test(getComputedStyle(part).overflow)) continue;
+    const more = [part.scrollWidth - part.clientWidth, part.scrollHeight - part.clientHeight];
+    size[0] = Math.max(size[0], picture.clientWidth + more[0]);
+    size[1] = Math.max(size[1], picture.clientHeight + more[1]);
+    isCut ||= Math.max(...more) > EDGE;
   }
-  return [wide, high];
+  return [...size, isCut];
 }
