@@ -249,7 +249,7 @@ def fresh_server(tmp_path_factory) -> Iterator[Callable[[], Server]]:
 async def use_everything(server: Server) -> None:
     """Open a page, type, lose the connection, come back, and go on, as far as the error allows."""
     with suppress(TimeoutError, OSError, WebSocketException, KeyError):  # a control is not there
-        async with Tab(server.url, 15) as tab:
+        async with Tab(server.url, 6) as tab:
             await tab.open("heads", text=next(TEXTS))
             await tab.change(text=f"strangely {next(TEXTS)}")
             await tab.change(text=next(TEXTS))
