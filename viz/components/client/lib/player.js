@@ -5,10 +5,9 @@ import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
-/** The step that is shown at first: in the middle, and in front of a class, but for a lesson's question, the first. */
+/** The step that is shown at first: in the middle, and in front of a class the first. */
 export function firstOf(root, n) {
-  const style = getComputedStyle(root);
-  return style.getPropertyValue("--present") && !style.getPropertyValue("--lesson-alone") ? 1 : Math.ceil(n / 2);
+  return getComputedStyle(root).getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
 }
 
 export class Player {
