@@ -5,12 +5,11 @@ import { element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 
-/** The step that is shown first: in the middle, for a class, but for a lesson's question, the first, on paper the last. */
+/** The step that is shown at first: in the middle, and in front of a class the first, on paper the last. */
 export function firstOf(root, n) {
-  const style = getComputedStyle(root),
-    isOn = (name) => style.getPropertyValue(name);
-  if (isOn("--paper")) return n;
-  return isOn("--present") && !isOn("--lesson-alone") ? 1 : Math.ceil(n / 2);
+  const style = getComputedStyle(root);
+  if (style.getPropertyValue("--paper")) return n;
+  return style.getPropertyValue("--present") ? 1 : Math.ceil(n / 2);
 }
 
 export class Player {
