@@ -4,13 +4,13 @@ import numpy as np
 import streamlit as st
 
 from pages.heads.context import HeadsContext
+from pages.heads.row import row_places
 from viz.components.cover import current as current_cover
 from viz.components.view import View
 from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.head_grid.covered import view_places
-from viz.frame.head_grid.grid import opening_query
-from viz.frame.shared import QUERY, Places
+from viz.frame.shared import QUERY
 from viz.frame.specs import View as MapView
 from viz.models.spelling.visible import SPACE
 
@@ -27,8 +27,8 @@ def draw(context: HeadsContext) -> list[Check]:
     if scene.capture.is_cross or not words or len(tokens.ids) > MOST_TOKENS:
         st.info(scene.t("heads.arcs_none", n=MOST_TOKENS))
         return []
-    first = opening_query(scene)
-    at = QUERY.read(Places(tokens.labels, first if first in words else words[0], words))
+    query = QUERY.read(row_places(context))
+    at = query if query in words else words[0]
     rows, cover = trace.weights[context.head].tolist(), current_cover()
     if cover and cover.is_open and (hidden := view_places(cover, scene, MapView())) is not None:
         for query, key in np.argwhere(hidden):
@@ -36,7 +36,13 @@ def draw(context: HeadsContext) -> list[Check]:
     labels = [label.removeprefix(SPACE) or label for label in tokens.labels]
     sentence = {"text": scene.choice.source.text, "labels": labels, "special": tokens.special, "weights": rows}
     place = {"model": scene.choice.source.model, "layer": scene.choice.layer, "head": context.head}
-    data = {**place, "at": at, "sentences": [sentence], "lang": scene.choice.lang, "whole": 1}
+    data = {
+        **place,
+        "at": at,
+        "sentences": [sentence],
+        "lang": scene.choice.lang,
+        "whole": 1,
+    }
     ARCS.mount(key="arcs", data=data, words={"covered": cover.word if cover else ""})
     off = sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights
     limit = rounding(trace.q, trace.k, asked_of(scene).get("scale"))

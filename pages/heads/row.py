@@ -119,10 +119,10 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
 def _chosen_row(context: HeadsContext) -> int:
     """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
     queries = context.scene.capture.queries
-    return max(0, head_grid.axis(queries, context.view).of[QUERY.read(_places(context))])
+    return max(0, head_grid.axis(queries, context.view).of[QUERY.read(row_places(context))])
 
 
-def _places(context: HeadsContext) -> Places:
+def row_places(context: HeadsContext) -> Places:
     """Return the rows to choose from; -1 stands for none, while no row is locked in the grid."""
     labels = context.scene.capture.queries.labels
     return Places(labels, max(0, opening_query(context.scene)), range(len(labels)))
@@ -132,4 +132,4 @@ def _row_list(context: HeadsContext) -> None:
     """Draw the list of the words that look."""
     labels = context.scene.capture.queries.labels
     names = [list_token(i, label) for i, label in enumerate(labels)]
-    QUERY.selectbox(context.t("heads.row_of"), _places(context), says=names.__getitem__, width=260)
+    QUERY.selectbox(context.t("heads.row_of"), row_places(context), says=names.__getitem__, width=260)

@@ -81,7 +81,7 @@ def test_covered_step_prints_room_to_write(visit):
     page = visit("share-kv", lesson="sharing", lesson_step=6)
     page.emulate_media(media="print")
     cover, picture = page.locator(".st-key-lesson_cover"), page.locator(".maps")
-    expect(page.locator(".lesson").get_by_role("textbox")).to_be_visible()
+    expect(page.locator(".lesson .option").first).to_be_visible()
     expect(cover.get_by_text(T("lesson.covered", title=T("share_kv.converted.title")))).to_have_css(
         "visibility", "hidden"
     )

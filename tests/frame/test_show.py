@@ -1,6 +1,5 @@
 """Tables and figures on the page, in a run of Streamlit's."""
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +7,6 @@ import pyarrow
 import pytest
 
 from tests.running import start_app
-from viz.components.cover import Cover, covering
 from viz.figures.layout import ROOM, SMALL, base_layout
 from viz.figures.plotly_figure import plotly_figure
 from viz.frame import show
@@ -49,13 +47,3 @@ def test_show_draws_the_given_figure(monkeypatch, present):
     assert list(figures[0].data[0].y) == [0.25, 0.5]
     assert (figures[0] is figure) == (not present)
     assert figures[0].layout.font.size == (ROOM if present else SMALL)
-
-
-def test_show_covers_hidden_numbers(monkeypatch):
-    figures = []
-    monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
-    monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=False))
-    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: figures.append(figure))
-    with covering(Cover(numbers=(0.25,))):
-        show.show(plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], {}), key="one", alt="a figure")
-    assert math.isnan(figures[0].data[0].y[0]) and figures[0].data[0].y[1] == 0.5
