@@ -99,8 +99,8 @@ class Running:
 
     def _style_alone(self) -> str:
         """Return the style of a step that stands by itself, at a desk or in front of a class."""
-        if OWN_LESSON.name in self.opens and view.current().is_paper:
-            return "<style>.stApp { --lesson-own: 1; }</style>"
+        if view.current().is_paper:
+            return f"<style>.stApp {{ --lesson-{self.step.ask.kind}: 1; }}</style>"
         if not (self.is_alone() or (view.current().present and self.page == self.step.page)):
             return ""
         kind = self.step.ask.kind
