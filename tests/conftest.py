@@ -126,12 +126,12 @@ def repeated_settings(cases: list[pytest.Item]) -> Iterator[pytest.Item]:
     if len(values) < 2 or "open_app" not in cases[0].fixturenames:  # type: ignore[attr-defined]
         return
     places = list(product(*map(range, map(len, values))))
-    _, most = max((len(each), i) for i, each in enumerate(values))
+    _, most = max((len(options), i) for i, options in enumerate(values))
     if len(places) == len(cases):
         yield from (
             case
             for case, place in zip(cases, places, strict=True)
-            if any(number != place[most] % len(each) for number, each in zip(place, values, strict=True))
+            if any(number != place[most] % len(options) for number, options in zip(place, values, strict=True))
         )
 
 

@@ -53,15 +53,15 @@ def test_suite_follows_marker_and_browser(arguments, case, opens_browser, expect
 def test_product_has_every_value_once():
     """Of all combinations of settings those that are not long have every value of each, and no more than needed."""
     values = {"lang": "ab", "link,counts": "cdefg", "k": "hij"}
-    marks = [pytest.mark.parametrize(names, each).mark for names, each in values.items()]
+    marks = [pytest.mark.parametrize(names, options).mark for names, options in values.items()]
     cases = [
         Mock(fixturenames=["open_app"], iter_markers=lambda _: iter(marks), case=case)
         for case in product(*values.values())
     ]
     long = list(repeated_settings(cases))
-    kept = [case.case for case in cases if case not in long]
-    assert len(kept) == 5
-    assert [len(set(each)) for each in zip(*kept, strict=True)] == [2, 5, 3]
+    remaining = [case.case for case in cases if case not in long]
+    assert len(remaining) == 5
+    assert [len(set(values)) for values in zip(*remaining, strict=True)] == [2, 5, 3]
     assert not list(repeated_settings(cases[:7])), "some cases were asked for by name"
     assert not list(repeated_settings([Mock(fixturenames=["tmp_path"], iter_markers=lambda _: iter(marks))] * 30))
 

@@ -23,7 +23,7 @@ from threading import Event, Thread
 ROOT = Path(__file__).parent.parent
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 SERVER = ("tests/host", "tests/deploy", "tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py")
-"""How the paths of the server's tests begin."""
+"""The beginnings of the paths of the server's tests."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
@@ -47,8 +47,10 @@ def run(stage: list[list[str]], options: list[str]) -> list[int]:
     with ExitStack() as stack:
         logs = [None, *(stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in stage[1:])]
         processes = [
-            subprocess.Popen([sys.executable, "-m", "pytest", *one, *options], cwd=ROOT, env=environment(), stdout=log)
-            for one, log in zip(stage, logs, strict=True)
+            subprocess.Popen(
+                [sys.executable, "-m", "pytest", *arguments, *options], cwd=ROOT, env=environment(), stdout=log
+            )
+            for arguments, log in zip(stage, logs, strict=True)
         ]
         results = [process.wait() for process in processes]
         for log in filter(None, logs):

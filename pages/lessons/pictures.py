@@ -55,11 +55,11 @@ def pictures() -> Mapping[str, Mapping[str, Any]]:
 
 def _real_head() -> tuple[Tensor, int]:
     """Return the map of the start page's head, and the place of the word that it begins with."""
-    stored = json.loads((ASSETS / "start.json").read_text("utf8"))[0]
-    sentence = stored["sentences"][0]
+    record = json.loads((ASSETS / "start.json").read_text("utf8"))[0]
+    sentence = record["sentences"][0]
     words = [at for at, is_special in enumerate(sentence["special"]) if not is_special]
     weights = torch.tensor(sentence["weights"])[words][:, words].float()
-    return weights / weights.max(), words.index(sentence["labels"].index(stored["query"]))
+    return weights / weights.max(), words.index(sentence["labels"].index(record["query"]))
 
 
 def _by_hand() -> Tensor:

@@ -106,13 +106,13 @@ OWN_SIZES = ("cost",)
 """Pages whose sizes are the user's: they say nothing of where numbers come from."""
 
 
-OWN = {"text": "giraffe giraffe elephant", "target": "a giraffe", "swap_with": "giraffe elephant giraffe", "step": 0}
+TEXTS = {"text": "giraffe giraffe elephant", "target": "a giraffe", "swap_with": "giraffe elephant giraffe", "step": 0}
 """Words that no text of the program has, and a step that shows all."""
 VIEWS: dict[str, dict[str, Any]] = {
-    "words": OWN | {"source": "words"},
-    "embeddings": OWN | {"source": "embeddings", "lang": "zh"},
+    "words": TEXTS | {"source": "words"},
+    "embeddings": TEXTS | {"source": "embeddings", "lang": "zh"},
     "default": {},
-    "shared, blocked, switched off": OWN | {"lang": "zh", "n_kv_heads": 2, "mask": "causal", "off": "1"},
+    "shared, blocked, switched off": TEXTS | {"lang": "zh", "n_kv_heads": 2, "mask": "causal", "off": "1"},
 }
 
 
@@ -154,8 +154,8 @@ def problems_of(app: AppTest, page: str, section: str, view: dict[str, Any]) -> 
     passing, n = checked(app, section)
     if passing != n or (not n and "mask" in view):
         yield f"{passing} of {n} checks hold"
-    is_own = page in OWN_SIZES or section != section_with_text(page)
-    if not is_own and not says_whence(app, t, page, view.get("source", "model")):
+    has_word = page in OWN_SIZES or section != section_with_text(page)
+    if not has_word and not says_whence(app, t, page, view.get("source", "model")):
         yield "nothing says where the numbers come from"
 
 
@@ -475,8 +475,8 @@ def not_literal(app: AppTest) -> Iterator[str]:
         proto = getattr(element, "proto", None)
         kind = type(proto).__name__
         for field, value in strings(proto) if hasattr(proto, "ListFields") else ():
-            is_own = (b"giraffe" if isinstance(value, bytes) else "giraffe") in value
-            if is_own and (kind not in LITERAL or field in ("label", "help")):
+            has_word = (b"giraffe" if isinstance(value, bytes) else "giraffe") in value
+            if has_word and (kind not in LITERAL or field in ("label", "help")):
                 yield f"{kind}.{field} is not literal: {value!r:.200}"
 
 

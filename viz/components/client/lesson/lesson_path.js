@@ -28,26 +28,26 @@ class LessonPath extends View {
   receive(data) {
     this.data = data;
     const steps = data.lessons.map(({ name, links }) => links.map((_, at) => finished(name).has(at + 1)));
-    const begun = steps.findIndex((done) => done.includes(true) && done.includes(false)),
+    const halfway = steps.findIndex((marks) => marks.includes(true) && marks.includes(false)),
       first = data.lessons.findIndex(({ missing }, at) => !missing && steps[at].includes(false)),
-      next = begun < 0 ? first : begun;
+      next = halfway < 0 ? first : halfway;
     const cards = data.lessons.map((lesson, at) => this.#card(lesson, steps[at], at === next, next === 0));
     this.root.replaceChildren(...cards);
   }
 
   #card({ title, knows, size, model, missing, links, picture }, steps, isNext, isFirst) {
     const { words } = this.data,
-      done = steps.filter(Boolean).length,
+      n_done = steps.filter(Boolean).length,
       link = links[Math.max(0, steps.indexOf(false))],
-      isOver = done === links.length;
+      isOver = n_done === links.length;
     const card = element("li", isNext ? "next" : ""),
       text = element("div", "text"),
       head = element("p", "head"),
       ways = element("p", "ways");
     if (isOver) head.append(element("b", "", {}, `✓ ${words.over}`));
-    else if (isNext) head.append(element("b", "", {}, done ? words.go_on : isFirst ? words.begin : words.next));
+    else if (isNext) head.append(element("b", "", {}, n_done ? words.go_on : isFirst ? words.begin : words.next));
     head.append(element("a", "see alone", { href: link }, title));
-    const far = done && !isOver ? ` · ${fill(words.done, { done, steps: links.length })}` : "";
+    const far = n_done && !isOver ? ` · ${fill(words.done, { done: n_done, steps: links.length })}` : "";
     ways.append(element("a", "", { href: `${links[0]}&present=1` }, words.present));
     for (const [name, as] of Object.entries({ sheet: "1", answers: "answers" }))
       ways.append(element("a", "", { href: `${links[0]}&print=${as}`, target: "_blank" }, words[name]));

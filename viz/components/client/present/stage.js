@@ -147,8 +147,8 @@ export class Stage {
       return isOurs;
     };
     for (const way of ways) if (!isEnough() && !(await look(way, { factor: 1, belows: [] }))) return false;
-    const begun = ways.filter(({ tries }) => tries.length);
-    for (const way of begun.sort((a, b) => score(b.tries[0]) - score(a.tries[0]))) {
+    const tried = ways.filter(({ tries }) => tries.length);
+    for (const way of tried.sort((a, b) => score(b.tries[0]) - score(a.tries[0]))) {
       for (let next = nextLayout(way.tries); next && !isEnough(); next = nextLayout(way.tries))
         if (!(await look(way, next))) return false;
     }
