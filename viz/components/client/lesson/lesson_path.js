@@ -3,7 +3,7 @@
 import { element, fill, svgElement } from "../lib/dom.js";
 import { follow, isBrowserClick } from "../lib/navigate.js";
 import { View, mount } from "../lib/view.js";
-import { finished } from "./store.js";
+import { loadProgress } from "./store.js";
 
 export default mount((parent) => new LessonPath(parent));
 
@@ -27,27 +27,27 @@ class LessonPath extends View {
 
   receive(data) {
     this.data = data;
-    const steps = data.lessons.map(({ name, links }) => links.map((_, at) => finished(name).has(at + 1)));
-    const halfway = steps.findIndex((marks) => marks.includes(true) && marks.includes(false)),
+    const steps = data.lessons.map(({ name, links }) => links.map((_, at) => loadProgress(name).has(at + 1)));
+    const current = steps.findIndex((over) => over.includes(true) && over.includes(false)),
       first = data.lessons.findIndex(({ missing }, at) => !missing && steps[at].includes(false)),
-      next = halfway < 0 ? first : halfway;
+      next = current < 0 ? first : current;
     const cards = data.lessons.map((lesson, at) => this.#card(lesson, steps[at], at === next, next === 0));
     this.root.replaceChildren(...cards);
   }
 
   #card({ title, knows, size, model, missing, links, picture }, steps, isNext, isFirst) {
     const { words } = this.data,
-      n_done = steps.filter(Boolean).length,
+      count = steps.filter(Boolean).length,
       link = links[Math.max(0, steps.indexOf(false))],
-      isOver = n_done === links.length;
+      isOver = count === links.length;
     const card = element("li", isNext ? "next" : ""),
       text = element("div", "text"),
       head = element("p", "head"),
       ways = element("p", "ways");
     if (isOver) head.append(element("b", "", {}, `✓ ${words.over}`));
-    else if (isNext) head.append(element("b", "", {}, n_done ? words.go_on : isFirst ? words.begin : words.next));
+    else if (isNext) head.append(element("b", "", {}, count ? words.go_on : isFirst ? words.begin : words.next));
     head.append(element("a", "see alone", { href: link }, title));
-    const far = n_done && !isOver ? ` · ${fill(words.done, { done: n_done, steps: links.length })}` : "";
+    const far = count && !isOver ? ` · ${fill(words.done, { done: count, steps: links.length })}` : "";
     ways.append(element("a", "", { href: `${links[0]}&present=1` }, words.present));
     for (const [name, as] of Object.entries({ sheet: "1", answers: "answers" }))
       ways.append(element("a", "", { href: `${links[0]}&print=${as}`, target: "_blank" }, words[name]));

@@ -5,7 +5,7 @@
 import { normalise } from "./written.js";
 
 const KEY = "headlight-lesson",
-  FINISHED = "headlight-finished";
+  PROGRESS = "headlight-finished";
 let instead = ""; // where a browser keeps nothing: as long as the page is open
 
 export function load() {
@@ -42,21 +42,21 @@ export function add(step, most) {
 }
 
 /** The steps of a lesson that are over. @param {string} lesson @returns {Set<number>} */
-export function finished(lesson) {
+export function loadProgress(lesson) {
   try {
-    return new Set(JSON.parse(localStorage.getItem(FINISHED) ?? "{}")[lesson]);
+    return new Set(JSON.parse(localStorage.getItem(PROGRESS) ?? "{}")[lesson]);
   } catch {
     return new Set();
   }
 }
 
 /** Keep which steps are over, beside those that were before. @param {string} lesson @param {boolean[]} over */
-export function finish(lesson, over) {
-  const steps = finished(lesson);
+export function saveProgress(lesson, over) {
+  const steps = loadProgress(lesson);
   over.forEach((isOver, at) => isOver && steps.add(at + 1));
   try {
-    const all = JSON.parse(localStorage.getItem(FINISHED) ?? "{}");
-    localStorage.setItem(FINISHED, JSON.stringify({ ...all, [lesson]: [...steps] }));
+    const all = JSON.parse(localStorage.getItem(PROGRESS) ?? "{}");
+    localStorage.setItem(PROGRESS, JSON.stringify({ ...all, [lesson]: [...steps] }));
   } catch {
     // A browser that keeps nothing shows no progress.
   }
