@@ -46,5 +46,5 @@ def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:
     place, picture_box = section_box.bounding_box(), picture.bounding_box()
     assert place and picture_box
     assert above + picture_box["y"] - place["y"] < SCREEN[1], section
-    assert above + place["height"] + below < TALLEST, section
+    assert above + place["height"] + below < TALLEST, (section, above, place, below)
     assert is_wider_than_the_window(page) == [], section

@@ -80,7 +80,6 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("convolution", {"lesson": "convolution", "lesson_step": 3}),
     ("block", {"lesson": "feed_forward"}),
     ("masks", {"lesson": "masks_and_order", "lesson_step": 3}),
-    ("cost", {"lesson": "many_heads", "lesson_step": 6}),
     ("step-by-step", {"section": "own_numbers"}),
     ("heads", {"section": "compare"}),
     ("stacking", {"section": "gradient"}),

@@ -59,7 +59,7 @@ class LessonBar extends View {
       data.n_done,
       data.print,
     ]);
-    if (!data.print && !data.lesson.startsWith("own-")) saveProgress(data.lesson, data.over);
+    if (!["worksheet", "answers"].includes(data.print) && !data.lesson.startsWith("own-")) saveProgress(data.lesson, data.over);
     if (isNew) this.status.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;
@@ -178,7 +178,7 @@ class LessonBar extends View {
   #next(className) {
     const { links, words, is_last: isLast, end } = this.data;
     if (!end || !(end.right || end.keep.length || end.next))
-      return this.#link(isLast ? words.saveProgress : words.next, links.next, className);
+      return this.#link(isLast ? words.finish : words.next, links.next, className);
     const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
     button.addEventListener("click", () => {
       this.hasEnded = true;

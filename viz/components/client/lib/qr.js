@@ -1,9 +1,11 @@
+// @ts-check
 // A QR code from its rows of 0 and 1: dark on white in any theme, or no camera reads it.
 
 import { svgElement } from "./dom.js";
 
 const QUIET = 4; // modules that have to be free around it
 
+/** @param {string[]} rows @param {string} alt */
 export function drawCode(rows, alt) {
   const side = rows.length + 2 * QUIET;
   const dark = rows.map((row, y) =>
