@@ -11,7 +11,7 @@ TALLEST = 2_000
 PICTURE = ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths)"
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
 """Parameters with which a page's sections are longest."""
-SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}
+SHOWS_MORE = {"step_by_step": {"steps"}, "heads": {"all_heads"}, "masks": {"editor", "mistakes"}}
 """Sections that show all their parts on a whole page, and one of them alone."""
 
 
