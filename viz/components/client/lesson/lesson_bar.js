@@ -59,7 +59,8 @@ class LessonBar extends View {
       data.n_done,
       data.print,
     ]);
-    if (!["worksheet", "answers"].includes(data.print) && !data.lesson.startsWith("own-")) saveProgress(data.lesson, data.over);
+    if (!["worksheet", "answers"].includes(data.print) && !data.lesson.startsWith("own-"))
+      saveProgress(data.lesson, data.over);
     if (isNew) this.status.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;
