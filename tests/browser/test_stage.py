@@ -116,7 +116,7 @@ def test_presented_picture_has_the_screen(visit, path, link, wide, high):
     def holds() -> None:
         _assert_settled(page)
         section = page.evaluate(CUT)
-        assert section["share"] > 0.45 and not section["cut"], section
+        assert section["share"] > 0.4 and not section["cut"], section
 
     eventually(holds)
 
