@@ -66,7 +66,7 @@ def test_lesson_is_edited_saved_and_shared(visit, new_page):
     page.goto("about:blank")
 
     pupil_page = new_page(viewport=(1280, 720))
-    pupil_page.goto(link.replace("positions?", "masks?present=1&").replace("lesson_step=1", "lesson_step=2"))
+    pupil_page.goto(link.replace("positions?", "masks?").replace("lesson_step=1", "lesson_step=2"))
     wait_run(pupil_page)
     expect(pupil_page.locator(".lesson legend")).to_have_text(HOSTILE)
     expect(pupil_page.locator(".st-key-lesson_cover")).to_be_visible()
@@ -79,6 +79,3 @@ def test_lesson_is_edited_saved_and_shared(visit, new_page):
     wait_run(pupil_page)
     expect(pupil_page.locator(".st-key-lesson_cover")).to_have_count(0)
     expect(pupil_page.locator(".lesson textarea")).to_have_value("because .f n")
-    hands.press("ArrowLeft")
-    wait_run(pupil_page)
-    assert (bar(pupil_page)["number"], bar(pupil_page)["question"]) == (1, "")
