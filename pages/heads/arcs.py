@@ -17,6 +17,8 @@ from viz.models.spelling.visible import SPACE
 ARCS = View("start/arcs", words="start.arcs_")
 MOST_TOKENS = 48
 """Arcs of a longer text could not be told apart."""
+ROW_SUM = 1e-3
+"""Tolerance of a row's sum: no printed digit changes."""
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -24,8 +26,10 @@ def draw(context: HeadsContext) -> list[Check]:
     scene, trace = context.scene, context.scene.trace
     tokens = scene.capture.tokens
     words = [place for place, special in enumerate(tokens.special) if not special]
-    if scene.capture.is_cross or not words or len(tokens.ids) > MOST_TOKENS:
-        st.info(scene.t("heads.arcs_none", n=MOST_TOKENS))
+    # What a sink takes, or a row with every key closed, would be said to go to the word itself.
+    is_whole = bool((trace.weights[context.head].sum(-1) - 1).abs().max() < ROW_SUM)
+    if scene.capture.is_cross or not words or len(tokens.ids) > MOST_TOKENS or not is_whole:
+        st.info(scene.t("heads.arcs_none"))
         return []
     query = QUERY.read(row_places(context))
     at = query if query in words else words[0]
@@ -35,15 +39,11 @@ def draw(context: HeadsContext) -> list[Check]:
             rows[query][key] = None
     labels = [label.removeprefix(SPACE) or label for label in tokens.labels]
     sentence = {"text": scene.choice.source.text, "labels": labels, "special": tokens.special, "weights": rows}
-    place = {"model": scene.choice.source.model, "layer": scene.choice.layer, "head": context.head}
-    data = {
-        **place,
-        "at": at,
-        "sentences": [sentence],
-        "lang": scene.choice.lang,
-        "whole": 1,
-    }
-    ARCS.mount(key="arcs", data=data, words={"covered": cover.word if cover else ""})
-    off = sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights
-    limit = rounding(trace.q, trace.k, asked_of(scene).get("scale"))
-    return [check("heads.check_row", off[context.head].abs().max(), limit)]
+    data = {"at": at, "sentences": [sentence], "lang": scene.choice.lang, "whole": 1}
+    data |= {"model": scene.choice.source.model, "layer": scene.layer_number, "head": context.head}
+    own_words = {"covered": cover.word if cover else ""}
+    if scene.choice.source.kind != "model":  # the page says below which numbers these are
+        own_words["from_now"] = ""
+    ARCS.mount(key="arcs", data=data, words=own_words)
+    off = (sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights)[context.head].abs().max()
+    return [check("heads.check_row", off, rounding(trace.q, trace.k, asked_of(scene).get("scale")))]

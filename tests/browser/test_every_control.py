@@ -19,8 +19,6 @@ from bench.load.controls import Control, Value
 from bench.load.tab import Answer, Tab
 from tests.browser.drive import ROOT, Server, open_chip, serve, wait_run
 
-# --- The kinds that the app has ---------------------------------------------------------------------------------------
-
 
 def widget_option(name: str) -> tuple[str, bool] | None:
     """Return the option by which an element of Streamlit's is a widget, and whether it is one without it."""
@@ -54,8 +52,6 @@ def kinds_of_widgets() -> set[str]:
                     kinds.add(kind + " several" * (arguments.get("selection_mode") == "'multi'"))
     return kinds
 
-
-# --- Setting a control by mouse and keyboard --------------------------------------------------------------------------
 
 Act = Callable[[Page, str], Any]
 STEP_UP = "[data-testid=stNumberInputStepUp]"
@@ -134,8 +130,6 @@ def upload(name: str, text: bytes) -> Act:
     file: Any = {"name": name, "mimeType": "text/plain", "buffer": text}
     return lambda page, key: box(page, key).locator("input[type=file]").set_input_files(file)
 
-
-# --- Reading the screen -----------------------------------------------------------------------------------------------
 
 Read = Callable[[Locator], str | None]
 
@@ -289,9 +283,6 @@ NOT_OF_THE_CLIENT = ("button", "menu_button", "file_uploader", "popover", "expan
 def test_every_kind_of_control_has_case():
     """A kind that is new in the app has to be set here by a browser, too."""
     assert kinds_of_widgets() == set(CASES)
-
-
-# --- The reports of the browser and of the load test's client ---------------------------------------------------------
 
 
 def value_of(control: Control, state: WidgetState) -> Value:

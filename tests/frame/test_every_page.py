@@ -21,13 +21,11 @@ from tests.shown.digests import Digest, digests_of, missing
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute
-from viz.frame.examples import examples
 from viz.frame.scene import Scene
 from viz.frame.sidebar import file_of
 from viz.text import LANGUAGES, Translate, sentences, translator
 
 SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
-DEFAULT_TEXT = examples()[0].text
 
 
 @pytest.fixture(autouse=True)

@@ -127,9 +127,6 @@ def digests_of(app: AppTest) -> list[Digest]:
     return sorted([*_figures(app), *_views(app), *tables_of(app)])
 
 
-# --- Figures -----------------------------------------------------------------------------------------------------
-
-
 def _figures(app: AppTest) -> Iterator[Digest]:
     for chart in app.get("plotly_chart"):
         for trace in json.loads(chart.proto.spec)["data"]:
@@ -153,9 +150,6 @@ def _array(data: Any) -> np.ndarray | None:
 def _places(values: np.ndarray) -> bool:
     """Return True if these are 0, 1, 2 ...: the places of bars, not a result."""
     return values.ndim == 1 and np.array_equal(values, np.arange(values.size))
-
-
-# --- Views in the browser ----------------------------------------------------------------------------------------
 
 
 def _views(app: AppTest) -> Iterator[Digest]:
@@ -239,9 +233,6 @@ def _flat(data: Any) -> np.ndarray | None:
     if not all(part is None or isinstance(part, int | float) for part in data) or data.count(None) == len(data):
         return None
     return np.array([math.nan if part is None else part for part in data], np.float64)
-
-
-# --- Tables ------------------------------------------------------------------------------------------------------
 
 
 def tables_of(app: AppTest) -> list[Digest]:

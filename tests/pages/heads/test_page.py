@@ -277,3 +277,11 @@ def test_row_of_equal_keys_names_none(open_app, lang, what, text, n):
     assert len(sentences) == 1 and float(sentences[0].removeprefix(before).split()[0].rstrip("。.")) == pytest.approx(
         largest, 0.01
     )
+
+
+@pytest.mark.parametrize(("source", "shown_place"), [("model", [True]), ("words", [False]), ("gpt_oss", [])])
+def test_arcs_say_whose_row_is_whole(open_app, small_model, source, shown_place):
+    """Own words are no model's, and of a row that a sink takes from nothing is said to go to the word itself."""
+    app = open_app("heads", section="all", **({"model": small_model(source)} if "_" in source else {"source": source}))
+    arcs = [view.proto.json for view in app.get("bidi_component") if view.proto.id.endswith("-arcs")]
+    assert ['"from_now": ""' not in data for data in arcs] == shown_place and not app.exception
