@@ -105,7 +105,7 @@ def test_middle_container_offers_all_three():
 
 
 def test_desk_keeps_default_limits():
-    """No container, no host: what README says."""
+    """No container, no host: what docs/settings.md says."""
     sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB="0", HEADLIGHT_HOSTED="0")
     assert (sizes["MEMORY_BYTES"], sizes["CACHE_BYTES"], sizes["MODELS_BYTES"]) == (1_700e6, 270e6, 4_200e6)
     assert (sizes["SOCKETS_EACH"], sizes["FRAMES"]) == (300, ["'self'"])

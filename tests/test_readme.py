@@ -1,4 +1,4 @@
-"""The README says what is so: its tables, commands and numbers come from the code."""
+"""The README and docs/ say what is so: their tables, commands and numbers come from the code."""
 
 import re
 import shlex
@@ -22,15 +22,16 @@ from viz.params import Parameter
 from viz.text import sentences
 
 README = (ROOT / "README.md").read_text("utf8")
+DOCS = "\n".join(path.read_text("utf8") for path in sorted((ROOT / "docs").glob("*.md")))
 
 
 def blocks() -> list[str]:
-    return re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
+    return re.findall(r"```sh\n(.*?)\n```", README + DOCS, re.DOTALL)
 
 
 def table(first_column: str) -> list[list[str]]:
     """The rows of the table whose first heading this is."""
-    rows = re.search(rf"^\| {first_column} \|.*\n\|[-|]+\n((?:\|.*\n)+)", README, re.MULTILINE)
+    rows = re.search(rf"^\| {first_column} \|.*\n\|[-|]+\n((?:\|.*\n)+)", README + DOCS, re.MULTILINE)
     assert rows, f"no table of {first_column}"
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
 
@@ -119,7 +120,7 @@ def test_lessons_are_counted():
 
 
 def test_links_open_what_is_described(open_app):
-    links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", README.split("For example")[1])
+    links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", DOCS.split("For example")[1])
     assert links
     for path, query in links:
         expected = dict(part.split("=") for part in query.replace("+", " ").split("&"))
@@ -140,16 +141,29 @@ def test_numbers_of_first_example_are_measured():
     assert quoted[: len(weights)] == weights
 
 
-def test_table_of_folders_is_complete():
-    folders = [re.findall(r"`([\w./]+)`", row[0])[0] for row in table("folder")]
-    assert all((ROOT / name).exists() for name in folders)
+def test_layout_names_every_folder():
+    """The table of CONTRIBUTING.md has every folder of viz, and what it names exists."""
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf8")
+    cells = re.findall(r"^\| (`[^|]+) \|", contributing.split("## Words we use")[0], re.MULTILINE)
+    names = {name for cell in cells for name in re.findall(r"`([\w./]+)`", cell)}
     parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
-    assert parts <= set(folders)
+    assert parts - {"viz/streamlit_internals/"} <= names
+    assert all((ROOT / name).exists() for name in names if name.startswith("viz/"))
 
 
-def test_supported_model_families_are_listed():
-    listing = re.search(r"<!-- families -->\n([^!]+)\n<!-- end of families -->", README)
-    assert listing and re.findall(r"`([^`]+)`", listing[1].partition(":")[2]) == list(families())
+def test_table_of_families_is_complete():
+    table_of_families = (ROOT / "viz" / "models" / "FAMILIES.md").read_text("utf8")
+    assert set(families()) <= set(re.findall(r"^\| (\S+) \| yes", table_of_families, re.MULTILINE))
+
+
+def test_links_between_documents_lead_somewhere():
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_readme_is_short():
+    assert len(README.splitlines()) <= 150
 
 
 def test_server_settings_list_defaults():

@@ -50,6 +50,7 @@ LEFT_OUT = {
     "CITATION.cff",
     "CONTRIBUTING.md",
     "bench",
+    "docs",
     "Justfile",
     "biome.jsonc",
     "package.json",
@@ -206,7 +207,7 @@ def test_replica_resources_match_limits():
     (most,) = sizes
     assert most > 1.25 * limits.MEMORY_BYTES, "what the ceiling does not see in time has room too"
     assert most == REPLICA_GB * 2**30
-    defaults = re.findall(r"`HEADLIGHT_MEMORY_MB` \| (\d+) \|", (ROOT / "README.md").read_text("utf8"))
+    defaults = re.findall(r"`HEADLIGHT_MEMORY_MB` \| (\d+) \|", (ROOT / "docs" / "settings.md").read_text("utf8"))
     assert defaults == [str(limits.MEMORY_BYTES // 10**6)]
     assert f"{limits.MEMORY_BYTES / 1e9:.1f} GB" in README
     assert size(container()["resources"]["requests"]["memory"]) > warm

@@ -47,7 +47,7 @@ def page(name: str) -> None:
     figure_facts.begin()
     with st.container(key="page"):
         modes.draw_page(run, lambda: page_of(name).draw())
-    for mode in modes.installed():
+    for mode in modes.of_run():
         mode.below_page(run)
     if name not in PAGES and not view.current().embed:
         visit.stay_untouched(*SHARED)
@@ -68,7 +68,7 @@ def draw_frame() -> None:
     view_options = modes.read_view()
     open_links()
     t = sidebar.language()
-    for mode in modes.installed():
+    for mode in modes.of_run():
         mode.before(t)
     try:
         with queue_notice.writing():
@@ -85,7 +85,7 @@ def opened_page(t: Translate, view_options: view.View) -> str:
     """Draw the sidebar, import the modules that the open page needs, and return its name."""
     has_navigation = modes.shows("navigation")
     name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
-    for mode in modes.installed():
+    for mode in modes.of_run():
         mode.before_page(t)
     if name == FIRST and view_options.embed:
         redirects.go_on(sidebar.path_of(HEADS))
@@ -105,7 +105,7 @@ def opened_page(t: Translate, view_options: view.View) -> str:
 def draw_surroundings(t: Translate, name: str) -> None:
     """Draw a page's surroundings: sharing and links to neighbouring pages."""
     run = page_run(name)
-    for mode in modes.installed():
+    for mode in modes.of_run():
         mode.after_page(run)
     if modes.shows("navigation") and name in PAGES:
         sidebar.neighbours(t, PAGES, name)

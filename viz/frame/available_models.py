@@ -17,34 +17,33 @@ MOMENT = 10
 
 def listed_entries() -> tuple[registry.Entry, ...]:
     """The models that this server offers and has the memory for; points of training come last."""
-    return *specs.local_entries(), *(entry for entry in _permitted_entries() if not _is_too_large(entry))
+    return *specs.local_entries(), *_permitted_entries(too_large=False)
 
 
 def too_large() -> list[registry.Entry]:
     """Return the models that this server's memory has no room for."""
-    return [entry for entry in _permitted_entries() if _is_too_large(entry)]
+    return _permitted_entries(too_large=True)
 
 
-def _permitted_entries() -> list[registry.Entry]:
-    entries = *registry.entries(), *registry.checkpoints()
-    return [entry for entry in entries if not limits.MODELS or entry.trained_as in limits.MODELS]
-
-
-def _is_too_large(entry: registry.Entry) -> bool:
-    return 4 * entry.parameters > stores().bounds.models_bytes
+def _permitted_entries(*, too_large: bool) -> list[registry.Entry]:
+    most_parameters = stores().bounds.models_bytes / 4
+    return [
+        entry
+        for entry in (*registry.entries(), *registry.checkpoints())
+        if (not limits.MODELS or entry.trained_as in limits.MODELS)
+        and (entry.parameters > most_parameters) == too_large
+    ]
 
 
 @lru_cache(maxsize=1)
-def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
+def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, tuple[registry.Entry, bool]]:
     """The models that can be had, by name, and whether they are here; one moment, one look, which takes 3 ms.
 
     Those in memory are here, though their files may be gone since. Others are to be had from the hub or the package
     index: whether that can be reached is waited for, so that the first user finds what the next one does.
     """
-    on_machine = {entry.id: entry.is_here() or of.models.holds(entry.id) for entry in listed_entries()}
-    return {
-        entry.id: on_machine[entry.id] for entry in listed_entries() if on_machine[entry.id] or _can_be_fetched(entry)
-    }
+    looked_at = [(entry, entry.is_here() or of.models.holds(entry.id)) for entry in listed_entries()]
+    return {entry.id: (entry, on_disk) for entry, on_disk in looked_at if on_disk or _can_be_fetched(entry)}
 
 
 def _can_be_fetched(entry: registry.Entry) -> bool:
@@ -53,13 +52,13 @@ def _can_be_fetched(entry: registry.Entry) -> bool:
     )
 
 
-def _now() -> Mapping[str, bool]:
+def _now() -> Mapping[str, tuple[registry.Entry, bool]]:
     return _on_this_machine(int(time.monotonic() / MOMENT), stores())
 
 
 def is_here(name: str) -> bool:
     """Return True if a model can be read without fetching it."""
-    return _now().get(name, False)
+    return name in (models := _now()) and models[name][1]
 
 
 def is_missing(name: str) -> bool:
@@ -69,8 +68,8 @@ def is_missing(name: str) -> bool:
 
 def megabytes_to_fetch(name: str) -> int:
     """Return what choosing a model fetches; 0 if it is here, or cannot be had."""
-    entry = None if is_here(name) else models_here().get(name)
-    return round((entry.wheel_bytes / 1e6) or entry.size_mb) if entry else 0
+    entry, on_disk = _now().get(name, (None, True))
+    return round((entry.wheel_bytes / 1e6) or entry.size_mb) if entry and not on_disk else 0
 
 
 def label_of(t: Translate, name: str) -> str:
@@ -80,8 +79,7 @@ def label_of(t: Translate, name: str) -> str:
 
 def models_here() -> dict[str, registry.Entry]:
     """The models that a user may choose now, by name."""
-    had = _now()
-    return {entry.id: entry for entry in listed_entries() if entry.id in had}
+    return {name: entry for name, (entry, _) in _now().items()}
 
 
 def list_models(beside: str) -> list[str]:

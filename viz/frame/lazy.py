@@ -64,8 +64,9 @@ def without_results(value: T) -> T:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-    copies = {name: without_results(part) for name, part in parts.items()}
-    if any(copies[name] is not part for name, part in parts.items()) or _is_lazy(type(value)):
+    changeable = {name: part for name, part in parts.items() if isinstance(part, set) or is_dataclass(part)}
+    copies = {name: without_results(part) for name, part in changeable.items()}
+    if any(copies[name] is not part for name, part in changeable.items()) or _is_lazy(type(value)):
         return cast(T, replace(value, **copies))
     return value
 

@@ -137,7 +137,7 @@ class Page:
         """Draw the title, the tabs and, on the first section, the page's lead; return the place for notes."""
         if modes.shows("title"):
             st.title(t(f"{self.name}.title"), anchor=False)
-        for mode in modes.installed():
+        for mode in modes.of_run():
             mode.below_title()
         with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
             self._tabs(t)
@@ -158,7 +158,7 @@ class Page:
         return tuple(chain.from_iterable(section.opened_views(all_views=is_whole) for section in sections_to_show))
 
     def _draw_sections(self, scene: Scene, open_sections: tuple[Section, ...], context: Any) -> None:
-        for mode in modes.installed():
+        for mode in modes.of_run():
             mode.before_sections(scene, open_sections, context)
         is_alone = len(open_sections) == 1
         for section in open_sections:

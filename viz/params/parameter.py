@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partialmethod
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 import streamlit as st
 
@@ -72,36 +72,26 @@ class Parameter(Generic[T]):
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declare(name, default)
-        if name not in state or self.predates_navigation:
+        if name not in state or record.predates_navigation(name):
             record.current_defaults.pop(name, None)
-            self.set(self._read_link(about, default))
-        elif self.value != default and (not self._is_allowed(about, self.value) or not (is_declared or self.is_chosen)):
-            self.set(default)
-        elif not is_declared and record.is_new_page:
-            # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
-            state[name] = state[name]
-        elif not is_declared and self._has_stale_value():
-            self.set(self.value)
-        if self.value == default:
+            value = self._read_link(about, default)
+            self.set(value)
+        else:
+            value = state[name]
+            is_kept = is_declared or record.is_chosen(name, value)
+            if value != default and not (is_kept and self._is_allowed(about, value)):
+                value = default
+                self.set(value)
+            elif not is_declared and record.is_new_page:
+                # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
+                state[name] = value
+            elif not is_declared and record.is_stale(name, value):
+                self.set(value)
+        if value == default:
             record.current_defaults[name] = default
-        elif self.is_chosen:
+        elif record.is_chosen(name, value):
             record.current_defaults.pop(name, None)
-        return self.value
-
-    def _has_stale_value(self) -> bool:
-        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
-
-        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
-        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
-        values are dropped once the browser has sent the last one, or a new one.
-        """
-        recent = of_session().set_values.get(self.name)
-        if not recent or self.value == recent[-1]:
-            return False
-        if self.value in recent:
-            return True
-        del of_session().set_values[self.name]
-        return False
+        return cast(T, value)
 
     def _read_link(self, about: Any, default: T) -> T:
         """Return the link's value if it is there and valid, else the default."""
@@ -166,8 +156,7 @@ class Parameter(Generic[T]):
     @property
     def is_chosen(self) -> bool:
         """True if the value was chosen, and is not a default that :meth:`read` has set."""
-        defaults = of_session().current_defaults
-        return self.has_value and not (self.name in defaults and self.value == defaults[self.name])
+        return self.has_value and of_session().is_chosen(self.name, self.value)
 
     @property
     def is_known(self) -> bool:
@@ -178,8 +167,7 @@ class Parameter(Generic[T]):
     @property
     def predates_navigation(self) -> bool:
         """True if the value predates the last Back or Forward and was not read from its link yet."""
-        record = of_session()
-        return record.believed is not None and self.name not in record.believed
+        return of_session().predates_navigation(self.name)
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""

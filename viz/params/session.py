@@ -60,6 +60,29 @@ class Parameters:
         state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
         return any(name not in state or state[name] != self.drawn_values[name] for name in around)
 
+    def is_chosen(self, name: str, value: Any) -> bool:
+        """Return True if a parameter's value is not the default that was set last."""
+        return name not in self.current_defaults or value != self.current_defaults[name]
+
+    def predates_navigation(self, name: str) -> bool:
+        """Return True if a value predates the last Back or Forward and was not read from its link yet."""
+        return self.believed is not None and name not in self.believed
+
+    def is_stale(self, name: str, value: Any) -> bool:
+        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
+
+        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
+        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
+        values are dropped once the browser has sent the last one, or a new one.
+        """
+        recent = self.set_values.get(name)
+        if not recent or value == recent[-1]:
+            return False
+        if value in recent:
+            return True
+        del self.set_values[name]
+        return False
+
     @property
     def is_back(self) -> bool:
         """True in a run that Back or Forward started, and in the next one if that was interrupted."""

@@ -1,6 +1,6 @@
 """Memory that a result holds."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -23,21 +23,6 @@ class Entry:
         return self.other_bytes + sum(self.storages.values())
 
 
-def _parts(value: Any) -> Iterable[Any]:
-    """Return the parts of a value that may be large."""
-    from torch import nn  # not at the top: the scheduler is imported before anything that computes
-
-    if isinstance(value, nn.Module):
-        return *value.parameters(), *value.buffers()
-    if isinstance(value, dict):
-        return *value, *value.values()
-    if isinstance(value, list | tuple | set | frozenset):
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in fields(value)]
-    return ()
-
-
 def size_of(value: Any, storages: dict[int, int]) -> int:
     """Return the bytes of a result outside its tensors: texts, bytes, containers.
 
@@ -45,18 +30,29 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
         value: the result.
         storages: receives the bytes of each tensor storage, by address.
     """
-    from torch import Tensor
+    from torch import Tensor, nn  # not at the top: the scheduler is imported before anything that computes
 
-    if isinstance(value, Tensor):
-        storage = value.untyped_storage()
-        storages[storage.data_ptr()] = storage.nbytes()
-        return 0
-    if isinstance(value, str | bytes):
-        return len(value) * (4 if isinstance(value, str) else 1)
-    beside: int = (
-        getattr(value, "held_bytes", 0) if is_dataclass(value) else 0
-    )  # memory outside its fields, as it declares itself
-    return 8 + beside + sum(size_of(part, storages) for part in _parts(value))
+    n_bytes, waiting = 0, [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Tensor):
+            storage = part.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+            continue
+        if isinstance(part, str | bytes):
+            n_bytes += len(part) * (4 if isinstance(part, str) else 1)
+            continue
+        n_bytes += 8
+        if isinstance(part, nn.Module):
+            waiting += [*part.parameters(), *part.buffers()]
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list | tuple | set | frozenset):
+            waiting += part
+        elif is_dataclass(part) and not isinstance(part, type):
+            waiting += [getattr(part, field.name) for field in fields(part)]
+            n_bytes += getattr(part, "held_bytes", 0)  # memory outside its fields, as it declares itself
+    return n_bytes
 
 
 def make_entry(key: Any, value: Any, seconds: float, foreign_storages: Container[int] = ()) -> Entry:

@@ -19,9 +19,12 @@ def app_with(*sentences: str, lang: str = "en") -> AppTest:
         from viz.frame import modes
         from viz.modes import find
         from viz.modes.glossary import marks
+        from viz.params import link
 
         modes.install(find())
         st.session_state["lang"] = lang
+        link.begin()
+        modes.read_view()
         marks.begin()
         for sentence in sentences:
             modes.say(sentence)

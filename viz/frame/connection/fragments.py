@@ -37,7 +37,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
         except ModelError as error:  # the server is busy or the computation failed: the user's text stays in its box
             on_error(error)
         if is_alone:
-            if any(mode.is_out_of_date() for mode in modes.installed()):
+            if any(mode.is_out_of_date() for mode in modes.of_run()):
                 st.rerun()
             end_part(path)
 

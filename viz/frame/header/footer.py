@@ -62,7 +62,7 @@ def _why(t: Translate, page: str, section: "Section", context: Any) -> None:
         st.latex(latex)
     if has_text(why := f"{page}.{section.texts}.why"):
         st.markdown(t(why))
-    for mode in modes.installed():
+    for mode in modes.of_run():
         mode.below_formula(t, page, section.texts, latex)
 
 

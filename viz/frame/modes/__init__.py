@@ -12,6 +12,7 @@ import streamlit as st
 
 from viz.frame import view
 from viz.params import link
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 if TYPE_CHECKING:
@@ -57,9 +58,18 @@ class Mode:
     parameters: tuple[str, ...] = ()
     """The parameters of the link that it reads in :meth:`read`; a link to another page carries them along."""
 
+    @property
+    def hides(self) -> Collection[PagePart]:
+        """The parts that it hides or turns off; asked for wherever they are drawn."""
+        return NOTHING
+
     def read(self, view_options: view.View) -> view.View:
         """Return the view with this mode's options from the link."""
         return view_options
+
+    def is_on(self, view_options: view.View) -> bool:
+        """Return True if this run goes through the mode; its other hooks are called only then."""
+        return True
 
     def before(self, t: Translate) -> None:
         """Begin a run, before anything of it is drawn."""
@@ -93,10 +103,6 @@ class Mode:
 
     def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
         """Draw below the formula of a section."""
-
-    def hides(self) -> Collection[PagePart]:
-        """Return the controls that this mode hides; called wherever they are drawn."""
-        return NOTHING
 
     def lead(self, t: Translate, page: str, section: str) -> str:
         """Return another lead for a section; "" for its own."""
@@ -135,6 +141,7 @@ class Mode:
 
 
 _installed: list[Mode] = []
+_OF_RUN: Remembered[tuple[Mode, ...]] = Remembered("_modes", default=())
 
 
 def install(modes: Iterable[Mode]) -> None:
@@ -142,22 +149,23 @@ def install(modes: Iterable[Mode]) -> None:
     _installed[:] = modes
 
 
-def installed() -> Sequence[Mode]:
-    """Return the modes of the app, the outermost first."""
-    return _installed
+def of_run() -> tuple[Mode, ...]:
+    """Return the modes that this run goes through, the outermost first."""
+    return _OF_RUN.read()
 
 
 def shows(part: PagePart) -> bool:
     """Return True if no mode hides a part."""
-    return not any(part in mode.hides() for mode in _installed)
+    return not any(part in mode.hides for mode in of_run())
 
 
 def read_view() -> view.View:
-    """Read the view options of the link for this run; invalid ones are ignored."""
+    """Read the view options of the link for this run, and with them its modes; invalid ones are ignored."""
     view_options = view.View()
     for mode in _installed:
         view_options = mode.read(view_options)
     view.set_current(view_options)
+    _OF_RUN.set(tuple(mode for mode in _installed if mode.is_on(view_options)))
     return view_options
 
 
@@ -174,33 +182,33 @@ def link_parameters() -> dict[str, str]:
 
 def draw_page(run: PageRun, draw: Draw) -> None:
     """Draw the page through every mode."""
-    for mode in reversed(_installed):
+    for mode in reversed(of_run()):
         draw = partial(mode.around_page, run, draw)
     draw()
 
 
 def draw_section(t: Translate, section: "Section", draw: Draw) -> None:
     """Draw a section through every mode."""
-    for mode in reversed(_installed):
+    for mode in reversed(of_run()):
         draw = partial(mode.around_section, t, section, draw)
     draw()
 
 
 def draw_picture(t: Translate, section: "Section", draw: Draw) -> None:
     """Draw a section without its lead and its footer, through every mode."""
-    for mode in reversed(_installed):
+    for mode in reversed(of_run()):
         draw = partial(mode.around_picture, t, section, draw)
     draw()
 
 
 def lead_of(t: Translate, page: str, section: str) -> str:
     """Return a section's one sentence."""
-    return next(filter(None, (mode.lead(t, page, section) for mode in _installed)), "") or t(f"{page}.{section}.lead")
+    return next(filter(None, (mode.lead(t, page, section) for mode in of_run())), "") or t(f"{page}.{section}.lead")
 
 
 def say(sentence: str) -> None:
     """Show a sentence, written in Markdown, as the modes have it."""
-    html = next(filter(None, (mode.mark(sentence) for mode in _installed)), "")
+    html = next(filter(None, (mode.mark(sentence) for mode in of_run())), "")
     if html:
         st.html(html)
     else:
@@ -209,30 +217,30 @@ def say(sentence: str) -> None:
 
 def document(lang: str) -> dict[str, Any]:
     """Return the data sent to the browser once for the whole page."""
-    return {name: value for mode in _installed for name, value in mode.document(lang).items()}
+    return {name: value for mode in of_run() for name, value in mode.document(lang).items()}
 
 
-def memories() -> list[Any]:
+def memories() -> list[tuple[Mode, Any]]:
     """Return what each run of a fragment begins with again, mode by mode."""
-    return [mode.memory() for mode in _installed]
+    return [(mode, mode.memory()) for mode in of_run()]
 
 
-def remember(states: Sequence[Any]) -> None:
+def remember(states: Iterable[tuple[Mode, Any]]) -> None:
     """Begin the run of a fragment."""
-    for mode, memory in zip(_installed, states, strict=True):
+    for mode, memory in states:
         mode.remember(memory)
 
 
 def walk(t: Translate) -> "Walk | None":
     """Return the steps that a mode leads through, if one does."""
-    return next(filter(None, (mode.walk(t) for mode in _installed)), None)
+    return next(filter(None, (mode.walk(t) for mode in of_run())), None)
 
 
 def step_of_view(t: Translate, page: str, section: str) -> Mapping[str, Any] | None:
     """Return a step that shows this view, if a mode has such steps."""
-    return next(filter(None, (mode.step_of_view(t, page, section) for mode in _installed)), None)
+    return next(filter(None, (mode.step_of_view(t, page, section) for mode in of_run())), None)
 
 
 def refusal(t: Translate) -> str:
     """Return the reason why a mode refuses the link, in a sentence; "" if none does."""
-    return next(filter(None, (mode.refusal(t) for mode in _installed)), "")
+    return next(filter(None, (mode.refusal(t) for mode in of_run())), "")

@@ -41,6 +41,10 @@ class EmbedMode(Mode):
 
     parameters = (WITHOUT.name, THEME.name)
 
+    def is_on(self, view_options: View) -> bool:
+        """Return True in a frame, and where controls are left out."""
+        return view_options.embed or bool(view_options.hide)
+
     def read(self, view_options: View) -> View:
         """Return the view with ``embed``, ``without`` and ``theme``."""
         return replace(
@@ -57,6 +61,7 @@ class EmbedMode(Mode):
             st.html(style("embedded.css"))
         hide(view_options.hide)
 
+    @property
     def hides(self) -> frozenset[PagePart]:
         """Return the parts that an embedded page hides."""
         return _BARE if view.current().embed else NOTHING

@@ -52,6 +52,7 @@ class LessonMode(Mode):
         if lesson := current():
             lesson.keep_place()
 
+    @property
     def hides(self) -> set[PagePart] | frozenset[PagePart]:
         """Return the parts that the bar replaces, that give the answer away, or that belong to exploring afterwards."""
         lesson = current()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from viz.frame import view
-from viz.frame.modes import NOTHING, Draw, Mode, PagePart, PageRun
+from viz.frame.modes import Draw, Mode, PagePart, PageRun
 from viz.frame.view import View
 from viz.frame.view.assets import style
 from viz.params import Flag
@@ -42,17 +42,19 @@ class PresentMode(Mode):
             notes=NOTES.read(),
         )
 
+    def is_on(self, view_options: View) -> bool:
+        """Return True in a presentation and its notes."""
+        return view_options.present or view_options.notes
+
     def before(self, t: Translate) -> None:
         """Make the page large."""
         if view.current().present:
             st.html(style("present.css"))
 
+    @property
     def hides(self) -> frozenset[PagePart]:
         """Return the parts hidden from a class."""
-        view_options = view.current()
-        if not (view_options.present or view_options.notes):
-            return NOTHING
-        return _BARE | _PRESENTED if view_options.present else _BARE
+        return _BARE | _PRESENTED if view.current().present else _BARE
 
     def lead(self, t: Translate, page: str, section: str) -> str:
         """Return the section's sentence for a class: there the arrow keys are not the section's."""

@@ -10,7 +10,7 @@ import streamlit as st
 
 from viz import ASSETS
 from viz.frame import modes, view
-from viz.frame.modes import NOTHING, Draw, Mode, PagePart
+from viz.frame.modes import Draw, Mode, PagePart
 from viz.frame.view import PRINTS, Print, View
 from viz.frame.view.assets import style
 from viz.params import Choice
@@ -43,32 +43,29 @@ class PrintMode(Mode):
     """Paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``)."""
 
     parameters = (PRINT.name,)
+    hides = frozenset[PagePart](("views", "section_bar", "buttons", "figure_menu"))
 
     def read(self, view_options: View) -> View:
         """Return the view with ``print``."""
         return replace(view_options, print=cast(Print, PRINT.read()))
 
-    def hides(self) -> frozenset[PagePart]:
-        """Return the controls, which are not printed."""
-        return frozenset(("views", "section_bar", "buttons", "figure_menu")) if view.current().is_paper else NOTHING
+    def is_on(self, view_options: View) -> bool:
+        """Return True on paper."""
+        return view_options.is_paper
 
     def before(self, t: Translate) -> None:
         """Lay the page out for paper; until it is complete, printing gives a sentence that says so."""
+        st.html(_style())
+        not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
+        st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
         view_options = view.current()
-        if view_options.is_paper:
-            st.html(_style())
-            not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
-            st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
-            if view_options.embed:  # a step of a lesson: a sheet around it has several
-                st.html(style("paper_step.css"))
-                if view_options.print == "worksheet":
-                    st.html('<style>.stApp { --paper-lines: ""; }</style>')
+        if view_options.embed:  # a step of a lesson: a sheet around it has several
+            st.html(style("paper_step.css"))
+            if view_options.print == "worksheet":
+                st.html('<style>.stApp { --paper-lines: ""; }</style>')
 
     def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
         """Draw a frame around the picture on paper, and on a worksheet labelled lines to write on below it."""
-        if not view.current().is_paper:
-            draw()
-            return
         asks = view.current().print == "worksheet"  # then its sentences are answers, and not shown: paper.css
         with st.container(key=f"paper_{'asks' if asks else 'answers'}_{section.texts}"):
             draw()
