@@ -15,7 +15,6 @@ from viz.frame.sidebar import path_of
 from viz.lessons.lesson_file import lessons
 from viz.models import registry
 from viz.models.capture import capture
-from viz.models.layout import families
 from viz.models.load import load
 from viz.models.long.packed import pack
 from viz.params import Parameter
@@ -149,11 +148,6 @@ def test_layout_names_every_folder():
     parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
     assert parts - {"viz/streamlit_internals/"} <= names
     assert all((ROOT / name).exists() for name in names if name.startswith("viz/"))
-
-
-def test_table_of_families_is_complete():
-    table_of_families = (ROOT / "viz" / "models" / "FAMILIES.md").read_text("utf8")
-    assert set(families()) <= set(re.findall(r"^\| (\S+) \| yes", table_of_families, re.MULTILINE))
 
 
 def test_links_between_documents_lead_somewhere():

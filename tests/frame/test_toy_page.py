@@ -56,7 +56,7 @@ def copy(tmp_path):
 
 def write_page(folder: Path) -> int:
     """Write the page of CONTRIBUTING.md into a folder; return its number of lines."""
-    (page,), texts = examples_in("python"), examples_in("toml")
+    (page, *_), texts = examples_in("python"), examples_in("toml")[: len(LANGUAGES)]
     files = {"__init__.py": '"""A toy."""\n', "page.py": page}
     files |= {f"{lang}.toml": text for lang, text in zip(LANGUAGES, texts, strict=True)}
     folder.mkdir()
