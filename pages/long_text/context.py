@@ -17,8 +17,8 @@ from viz.frame.available_models import label_of, models_here
 from viz.frame.checks import Check
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, report_progress
-from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.inputs import PageInputs
+from viz.frame.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens

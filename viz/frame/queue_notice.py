@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame.connection.streamlit_compat import is_run, raise_if_disconnected
+from viz.frame.script_run import is_run, raise_if_disconnected
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
 from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival

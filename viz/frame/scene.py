@@ -10,8 +10,8 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, specs
-from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.inputs import Chips, Choice, PageInputs
+from viz.frame.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Call, Capture

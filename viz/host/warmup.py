@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from viz.frame import compute
 from viz.frame.compute import head_grid
-from viz.frame.connection.streamlit_compat import mark_background
 from viz.frame.examples import examples
 from viz.frame.queue_notice import stores
+from viz.frame.script_run import mark_background
 from viz.frame.specs import Mask, Source, View
 
 MOMENT, PATIENCE = 0.1, 3.0

@@ -16,7 +16,7 @@ from viz import limits
 from viz.background import start_thread
 from viz.errors import ModelError
 from viz.frame import queue_notice
-from viz.frame.connection.streamlit_compat import mark_background
+from viz.frame.script_run import mark_background
 from viz.imports import importing
 
 os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))

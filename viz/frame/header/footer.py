@@ -15,7 +15,7 @@ from viz.frame.format import number
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
+    from viz.frame.section import Section
 
 _log = getLogger(__name__)
 

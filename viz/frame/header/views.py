@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
+    from viz.frame.section import Section
 
 
 def draw_views(t: Translate, page: str, section: "Section") -> None:

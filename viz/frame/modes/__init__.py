@@ -16,9 +16,9 @@ from viz.params.memory import Remembered
 from viz.text import Translate
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
     from viz.frame.modes.steps import Walk
     from viz.frame.scene import Scene
+    from viz.frame.section import Section
 
 Draw = Callable[[], None]
 PagePart = Literal[

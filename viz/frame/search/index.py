@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict
 from urllib.parse import urlencode
 
-from viz.frame.header.section import Section
+from viz.frame.section import Section
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
 from viz.lessons.lesson_file import lessons

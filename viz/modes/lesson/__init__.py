@@ -12,9 +12,9 @@ from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params.memory import Remembered
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
     from viz.frame.modes.steps import Walk
     from viz.frame.scene import Scene
+    from viz.frame.section import Section
     from viz.modes.lesson.running import Running
     from viz.text import Translate
 

@@ -27,7 +27,7 @@ from viz.params import Parameter
 from viz.text import Translate, fill
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
+    from viz.frame.section import Section
 
 ANSWER_PARAMETERS = {
     "head": ("layer", "head"),

@@ -12,10 +12,10 @@ from viz.errors import ModelError
 from viz.frame import compute
 from viz.frame.available_models import models_here
 from viz.frame.compute import head_grid
-from viz.frame.connection.streamlit_compat import mark_background
 from viz.frame.examples import examples
 from viz.frame.inputs import own_model
 from viz.frame.queue_notice import stores, use
+from viz.frame.script_run import mark_background
 from viz.frame.specs import Mask, Source, View
 from viz.scheduler.fair_queue import mark_lowest_priority
 from viz.scheduler.stores import Stores

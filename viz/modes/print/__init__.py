@@ -17,7 +17,7 @@ from viz.params import Choice
 from viz.text import Translate
 
 if TYPE_CHECKING:
-    from viz.frame.header.section import Section
+    from viz.frame.section import Section
 
 _PRINT_RULES = re.compile(r"@media print \{\n(.*?)\n\}", re.DOTALL)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import SAFETY_NET
-from viz.frame.connection import streamlit_compat
+from viz.frame import script_run
 
 
 class LeftError(Exception):
@@ -33,14 +33,14 @@ def test_raise_if_left_reads_state(monkeypatch):
     """Streamlit ends the run of a user who has left where its script reads the session's state."""
 
     def read_twice():
-        assert streamlit_compat.is_run()
-        monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=leave))
-        streamlit_compat.raise_if_disconnected()
+        assert script_run.is_run()
+        monkeypatch.setattr(script_run, "RECORD", SimpleNamespace(exists=leave))
+        script_run.raise_if_disconnected()
 
     def leave():
         raise LeftError
 
-    monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=lambda: True))
+    monkeypatch.setattr(script_run, "RECORD", SimpleNamespace(exists=lambda: True))
     assert isinstance(result_in_thread(read_twice), LeftError)
 
 
@@ -48,15 +48,15 @@ def test_background_thread_is_no_run(monkeypatch):
     """Streamlit is not asked, which would log a line in a thread without a run."""
 
     def work():
-        streamlit_compat.mark_background()
-        streamlit_compat.raise_if_disconnected()
-        return streamlit_compat.is_run()
+        script_run.mark_background()
+        script_run.raise_if_disconnected()
+        return script_run.is_run()
 
     record = SimpleNamespace(exists=lambda: pytest.fail("Streamlit was asked"))
-    monkeypatch.setattr(streamlit_compat, "RECORD", record)
+    monkeypatch.setattr(script_run, "RECORD", record)
     assert result_in_thread(work) is False
 
 
 def test_thread_without_session_is_no_run():
     """The state of a thread without a run is empty."""
-    assert result_in_thread(streamlit_compat.is_run) is False
+    assert result_in_thread(script_run.is_run) is False
