@@ -15,9 +15,9 @@ from viz import limits, params
 from viz.frame import compute, specs
 from viz.frame.available_models import models_here
 from viz.frame.examples import examples, restore_text, take_head
+from viz.frame.inputs.source_chip import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
 from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
-from viz.frame.source_chip import choose_sizes, source_controls
 from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
 from viz.params.memory import Remembered
