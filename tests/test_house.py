@@ -84,7 +84,7 @@ LIBRARIES = {
     "traitlets": {"notebook"},
 }
 OURS = {"viz", "pages", "app", "bench", "tests", "tools"}
-CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
+CORE_KNOWS = {"torch", "jaxtyping"}
 NOT_OURS = {"__pycache__", "build", "node_modules", "shots"}
 SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")])
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
