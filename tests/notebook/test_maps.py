@@ -121,7 +121,8 @@ def test_read_layers_accepts_zero_row():
 def test_read_layers_mask_from_all_heads():
     causal = [layer[0].tril() / layer[0].tril().sum(-1, keepdim=True) for layer in maps()]
     assert torch.equal(read_layers(causal, "self").masked, torch.ones(5, 5).triu(1).bool())
-    causal[1][2, 0, 4] = 1e-9  # one head does: 0 elsewhere was only small
+    # One head looks there, so 0 in the others was only small.
+    causal[1][2, 0, 4] = 1e-9
     assert not read_layers(causal, "self").masked[0, 4]
     assert read_layers([layer[0] for layer in maps()], "self").masked is None
 

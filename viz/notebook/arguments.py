@@ -109,6 +109,6 @@ def check_choice(choice: Mapping[str, Any], names: Sequence[str]) -> None:
 def name_of(model: Any) -> str:
     """Published name of a model; of one from a folder the folder's name, since a path is private."""
     model = uncompiled(model)
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model
     name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name

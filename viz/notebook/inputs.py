@@ -163,7 +163,8 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], room: Room, is_target: b
     Raises:
         ModelError: "empty", if there is no token of a text.
     """
-    texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # half a surrogate pair is no text
+    # Half a surrogate pair is no text.
+    texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)
 
     def encode(**options: Any) -> Any:
         options |= {"return_special_tokens_mask": True, "verbose": False}

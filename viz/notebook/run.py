@@ -113,7 +113,8 @@ def _reads(model: Any, name: str) -> bool:
 def reads_two(model: Any) -> bool:
     """Return whether a model reads a text and a target: the encoder or the decoder of one has its configuration."""
     parameters = inspect.signature(model.forward).parameters
-    has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters  # compiled ones name neither
+    # Compiled models name neither.
+    has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters
     return has_target and bool(getattr(model.config, "is_encoder_decoder", False))
 
 
@@ -216,7 +217,7 @@ def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
-        return layers  # made without it
+        return layers
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
@@ -262,6 +263,7 @@ def _generate_ids(model: Any, inputs: dict[str, Any], room: int) -> Tensor:
     options = {"max_new_tokens": max(2, min(MAX_GENERATED, room - 1)), "do_sample": False, "num_beams": 1}
     try:
         ids: Tensor = model.generate(**inputs, **options)
-    except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
+    # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more.
+    except IndexError:
         ids = model.generate(**inputs, **options, use_cache=False)
     return ids[:, :-1]

@@ -229,7 +229,7 @@ def test_rows_and_columns_have_their_tokens(name):
         "rectangle": ((layer(4, 5),), (rows, columns)),
         "square": ((layer(4, 4),), (rows, columns[:4])),
         "prefix": ((layer(4, 7),), (rows, ["p1", "p2", "p3", *rows])),
-        "output": (SimpleNamespace(cross_attentions=(layer(4, 5),)), (columns, rows)),  # (encoder, decoder)
+        "output": (SimpleNamespace(cross_attentions=(layer(4, 5),)), (columns, rows)),
     }[name]
     grid = viz.show(*arguments)
     want = (columns, rows)[::-1] if name == "output" else arguments[1]

@@ -115,7 +115,7 @@ def _as_tensor(value: Any, label: str) -> Tensor:
         if values.numel():
             values[(0,) * values.dim()].cpu().data_ptr()
         return values if values.dtype in TORCH_TYPES else values.float()
-    except Exception as error:  # of whatever kind its library has
+    except Exception as error:
         reason = str(error).partition("\n")[0][:120]
         raise _no_numbers(label, value, f"{type(error).__name__}: {reason}") from error
 
@@ -126,7 +126,7 @@ def _of_library(value: Any) -> Tensor:
         array = np.asarray(value)
         if array.dtype.kind == "O":
             array = array.astype(np.float64)
-    except Exception:  # of whatever kind its library has
+    except Exception:
         if not hasattr(value, "__dlpack__"):
             raise
         return from_dlpack(value)
@@ -136,7 +136,7 @@ def _of_library(value: Any) -> Tensor:
     if array.dtype.kind == "V" or not array.dtype.isnative or any(stride < 0 for stride in array.strides):
         array = array.astype(np.float32)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # it is only read
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
         return torch.from_numpy(array)
 
 
@@ -164,7 +164,7 @@ def as_maps(layer: Any, name: str, n_layers: int) -> Tensor:
             "first. Hand over layer[:1] of each layer for the first text, layer.transpose(0, 1) if its heads are first."
         )
     values = values[0] if values.dim() == 4 else values
-    if values.dim() == 2:  # a mean of heads: one map
+    if values.dim() == 2:
         values = values[None]
     if values.dim() == 3 and len(values) > 1 and n_layers == 1 and len(layer.shape) == 3:
         raise ambiguous(tuple(values.shape))
