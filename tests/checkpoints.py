@@ -624,7 +624,8 @@ def _metaspace() -> Tokenizer:
 def _bare() -> Tokenizer:
     """Llama 2's kind: no pre-tokenizer, so that its "word" is the whole text."""
     tokenizer = Tokenizer(algorithms.BPE(unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()  # to learn pieces that stop at spaces
+    # Learned pieces stop at spaces.
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     trainer = trainers.BpeTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
     processed = Tokenizer(tokenizer.model)
@@ -649,7 +650,8 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     family = (FAMILIES | MORE)[name]
     config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **{**family.sizes, **changes})
     with torch.random.fork_rng():
-        torch.manual_seed(0)  # what transformers draws itself
+        # transformers draws some weights itself.
+        torch.manual_seed(0)
         maker = "from_config" if family.model.startswith("Auto") else "_from_config"
         model = getattr(attrgetter(family.model)(transformers), maker)(config)
     generator = torch.Generator().manual_seed(0)
@@ -680,7 +682,8 @@ def open_folder(folder: Path, **about: Any) -> LoadedModel:
 
 def comparable_maps(name: str, capture_: Capture, maps: Sequence[Tensor], stack: str) -> list[tuple[Tensor, Tensor]]:
     """Return our maps and transformers' own of each attention layer, in pairs."""
-    if len(maps) > len(capture_.stacks[stack]):  # MiniMax also hands out what its layers of linear attention make
+    # MiniMax also hands out what its layers of linear attention make.
+    if len(maps) > len(capture_.stacks[stack]):
         maps = [maps[number] for number in capture_.numbers]
     traces = [capture_.layer(i, stack=stack) for i in range(len(capture_.stacks[stack]))]
     ours = [trace.masked.softmax(-1) if name in BEFORE_SINK else trace.weights for trace in traces]

@@ -58,7 +58,9 @@ UNIT = (
 )
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
-    **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
+    **dict.fromkeys(
+        ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"
+    ),
     **dict.fromkeys(SERVER, "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""

@@ -47,7 +47,7 @@ run.start()
 run.join()
 print(json.dumps(dict(re.findall(r"(\\w+)_get_max_threads\\(\\) : (\\d+)", told[0]))))
 """
-LARGE = {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
+LARGE = {"torch", "transformers", "tokenizers", "plotly", "jaxtyping"}
 
 
 def test_server_listens_before_large_imports():

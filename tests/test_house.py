@@ -84,7 +84,7 @@ LIBRARIES = {
     "traitlets": {"notebook"},
 }
 OURS = {"viz", "pages", "app", "bench", "tests", "tools"}
-CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
+CORE_KNOWS = {"torch", "jaxtyping"}
 NOT_OURS = {"__pycache__", "build", "node_modules", "shots"}
 SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")])
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
@@ -668,9 +668,8 @@ def test_requirements_equal_imports():
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
     bundled = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
     through_streamlit = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
-    trained_with = outside([path for path in SOURCES if path.parent.name == "trained"]) & set(develop)
     notebook = outside([path for path in SOURCES if house_of(path) == "notebook"]) - set(run)
-    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - trained_with - notebook
+    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - notebook
     assert notebook == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
     assert set(extra("notebook")) <= set(develop)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")

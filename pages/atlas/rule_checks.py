@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pages.atlas import compute
-from pages.atlas.checks import COMPUTED_ERROR, STORED_ERROR
+from pages.atlas.checks import COMPUTED_ERROR, STORED_ERROR, student_t
 from pages.atlas.context import AtlasContext, format_score
 from pages.atlas.head import interval
 from viz.core.analysis.atlas.scores import SENTENCES
@@ -92,9 +92,7 @@ def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
 
 
 def _spread_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
-    """Return how far mean and interval over all lines are from NumPy's and SciPy's, as a share of the mean."""
-    from scipy.stats import t as student
-
+    """Return how far mean and interval over all lines are from NumPy's, as a share of the mean."""
     pieces, values = compute.chunks_of(context.atlas.lines), list[float]()
     for piece in pieces:
         values += compute.chunk(context.source.model, piece)[name][:, layer, head].tolist()
@@ -102,6 +100,6 @@ def _spread_off(context: AtlasContext, name: str, layer: int, head: int) -> floa
     score, n = context.score(name), len(finite)
     if n < 3:
         return float(n != score.n)
-    half = student.ppf(0.975, n - 1) * finite.std(ddof=1) / math.sqrt(n)
+    half = student_t(n - 1) * finite.std(ddof=1) / math.sqrt(n)
     off = max(abs(finite.mean() - float(score.mean[layer, head])), abs(half - float(score.half[layer, head])))
     return float(off / max(1.0, abs(finite.mean()))) + float(n != score.n)

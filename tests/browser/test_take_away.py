@@ -207,7 +207,7 @@ def test_layers_and_missing_weights_are_shown(blank, tmp_path):
     """Layers carry their model's numbers; what a row gives to no token has a column of its own."""
     first, second = (layer * 0.75 for layer in maps())
     page = blank()
-    file = viz.show({2: first, 5: second}, HOSTILE, layer=5, head=1).save_html(tmp_path / "heads.html")
+    file = viz.show([first, second], HOSTILE, layers=[2, 5], layer=5, head=1).save_html(tmp_path / "heads.html")
     page.goto(file.as_uri())
     page.wait_for_function(READY)
     want = torch.cat([second[0, 1], torch.full((7, 1), 0.25)], 1)

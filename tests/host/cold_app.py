@@ -26,7 +26,7 @@ def _warm_when_told(admit: Callable[[], object]) -> int:
 
 async def inside(_: Request) -> JSONResponse:
     """Return the names of large modules that are imported."""
-    return JSONResponse([name for name in ("torch", "transformers", "tokenizers", "scipy") if name in sys.modules])
+    return JSONResponse([name for name in ("torch", "transformers", "tokenizers") if name in sys.modules])
 
 
 told.warm = _warm_when_told

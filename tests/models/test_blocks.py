@@ -24,7 +24,8 @@ def test_blocks_give_models_hidden_states(name, load_family):
         blocks = model_blocks(model, text_capture, stack)
         traces = blocks.run()
         assert len(traces) == len(blocks.states) - 1
-        assert blocks.state_error(traces) < 5e-5, stack  # float32, weights drawn wide
+        # The sums are in float32, of weights drawn wide.
+        assert blocks.state_error(traces) < 5e-5, stack
         for i, trace in enumerate(traces):
             call = text_capture.stacks[stack][i]
             assert_close(trace.attention.q, call.q, atol=1e-4, rtol=1e-4)
@@ -92,7 +93,8 @@ def test_other_layer_order_changes_states(load_family):
 
 
 def test_further_mask_narrows_models_mask(load_family):
-    model = load_family("mistral")  # causal, and a window of 5
+    # It is causal, with a window of 5.
+    model = load_family("mistral")
     text_capture = capture(model, TEXT)
     n = len(text_capture.tokens.ids)
     model_mask = text_capture.calls[0].options["allowed"]
@@ -109,7 +111,8 @@ def test_rotary_blocks_masked_equal_eager_model(name, load_family, checkpoint):
     text_capture = capture(model, TEXT)
     n = len(text_capture.tokens.ids)
     assert text_capture.calls[0].rotary
-    near = torch.ones(n, n, dtype=torch.bool).triu(-2)  # with the model's own mask: a word sees itself and two before
+    # With the model's own mask a word sees itself and two before.
+    near = torch.ones(n, n, dtype=torch.bool).triu(-2)
     blocks = model_blocks(model, text_capture)
     traces = blocks.run(allowed=near)
     with torch.inference_mode():
@@ -137,7 +140,8 @@ def test_rope_is_applied_in_llama_blocks(load_family):
     trace = model_blocks(model, text_capture).run()[0].attention
     assert_close(trace.k, text_capture.calls[0].k, atol=1e-5, rtol=1e-5)
     bare = trace.x @ trace.projections.w_k[:, :10]
-    assert_close(bare[0], trace.k[0, 0])  # position 0 is not rotated
+    # Position 0 is not rotated.
+    assert_close(bare[0], trace.k[0, 0])
     assert not torch.allclose(bare[1:], trace.k[0, 1:], atol=0.1)
 
 
@@ -162,7 +166,8 @@ def test_every_block_difference_has_a_sentence():
 def test_umt5_blocks_differ_by_rounding_alone(tmp_path, monkeypatch):
     """Its scores are not scaled, so that float32 is off by 1e-4; in float64 the blocks give the model's own states."""
 
-    def norm_in_float64(self, x):  # transformers' own computes the variance in float32
+    # The norm of transformers computes the variance in float32.
+    def norm_in_float64(self, x):
         return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
 
     monkeypatch.setattr("transformers.models.umt5.modeling_umt5.UMT5LayerNorm.forward", norm_in_float64)

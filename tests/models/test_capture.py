@@ -128,7 +128,8 @@ def test_weight_matrices_give_qkv(name, capture_of):
             assert_close(project(call.memory, p.w_v, p.b_v, call.v), call.v, atol=1e-5, rtol=1e-5)
             q, k = project(call.x, p.w_q, p.b_q, call.q), project(call.memory, p.w_k, p.b_k, call.k)
             assert call.rotary == (name in ROTARY)
-            if call.rotary:  # rotated: other numbers of the same length, equal at position 0
+            # Rotated vectors have other numbers of the same length, equal at position 0.
+            if call.rotary:
                 assert (q - call.q).abs().max() > 0.1
                 assert_close(q.norm(dim=-1), call.q.norm(dim=-1), atol=1e-4, rtol=1e-5)
                 assert_close(k[:, 0], call.k[:, 0], atol=1e-5, rtol=1e-5)
@@ -182,7 +183,8 @@ def test_user_mask_is_combined_with_models(capture_of):
     no_first = torch.arange(n).expand(n, n) > 0
     trace = capture_of("llama").layer(0, allowed=no_first)
     assert trace.weights[..., 0].eq(0).all()
-    assert trace.weights[:, 0].eq(0).all()  # the first token could see only itself
+    # The first token could see only itself.
+    assert trace.weights[:, 0].eq(0).all()
     assert_close(trace.weights[:, 1:].sum(-1), torch.ones(6, n - 1))
     assert trace.weights.triu(1).eq(0).all()
     m = len(capture_of("bert").tokens.ids)

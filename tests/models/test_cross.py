@@ -47,7 +47,8 @@ def test_cross_maps_equal_models_projections(name, load_family):
         )  # fmt: skip
         w_o, b_o = weights_of(layer.output)
         reference = linear(mixed.transpose(0, 1).flatten(1), w_o.T, b_o)
-        if "score_mod" not in call.options:  # torch has no soft cap
+        # There is no soft cap in torch.
+        if "score_mod" not in call.options:
             assert_close(trace.output, reference, atol=1e-5 * float(reference.abs().max()), rtol=0)
         if not call.rotary:
             expected = multi_head(call.x, answers.calls[i].x, call.projections, **cross_capture.calls[i].options)
@@ -98,10 +99,12 @@ def test_encoder_decoder_has_trained_cross_attention(name, load_family):
     cross_capture = trained_cross(together)
     assert next(iter(cross_capture.stacks)) == "cross"
     assert cross_capture.queries is cross_capture.target and cross_capture.queries.labels == together.target.labels
-    assert cross_capture.n_layers == 3  # the decoder's, where the encoder has 2
+    # These are the decoder's layers; the encoder has 2.
+    assert cross_capture.n_layers == 3
     for i in range(3):
         assert_close(cross_capture.layer(i).weights, together.layer(i, stack="cross").weights)
-        assert_close(cross_capture.calls[i].memory, together.final)  # the encoder's output
+        # The encoder's output is the memory.
+        assert_close(cross_capture.calls[i].memory, together.final)
     assert cross_capture.multi_head(0).projections.w_k is not together.multi_head(0, stack="encoder").projections.w_k
 
 

@@ -22,7 +22,7 @@ def test_written_tokens_maximise_eager_logits(name, load_family, checkpoint):
     model = load_family(name)
     writing = write(model, TEXT, max_new=STEPS)
     reference, ids = eager(name, checkpoint(name)), [model.model.config.decoder_start_token_id]
-    for step in writing.steps:  # every step without a cache
+    for step in writing.steps:
         with torch.inference_mode():
             logits = reference(
                 input_ids=torch.tensor([writing.tokens.ids]), decoder_input_ids=torch.tensor([ids]), use_cache=False
@@ -112,7 +112,7 @@ def test_continuation_maximises_eager_logits(name, load_family, checkpoint):
     model, reference = load_family(name), eager(name, checkpoint(name))
     ids = list(start(model))
     for token in continue_text(model, tuple(ids), steps=STEPS):
-        with torch.inference_mode():  # every step without a cache
+        with torch.inference_mode():
             logits = reference(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
         assert float(logits[token]) == pytest.approx(float(logits.max()), abs=1e-3)
         ids.append(token)

@@ -221,9 +221,7 @@ class TestSmolLM:
 
     def test_copying_previous_token_and_sink_heads(self, smollm2):
         """On 50 random tokens, repeated; the choice of tokens changes a weight by a few hundredths."""
-        random_ids = torch.randint(
-            17, 49_152, (50,), generator=torch.Generator().manual_seed(0)
-        )  # below are special ones
+        random_ids = torch.randint(17, 49_152, (50,), generator=torch.Generator().manual_seed(0))
         ids = random_ids.repeat(2)
         loss = cross_entropy(logits_of(smollm2, tuple(ids.tolist()))[:-1], ids[1:], reduction="none")
         assert (float(loss[:49].mean()), float(loss[50:].mean())) == pytest.approx((14.0, 3.2), abs=0.6)

@@ -83,7 +83,8 @@ def test_family_equals_transformers(name, tmp_path):
     for stack, layers in stacks.items():
         maps = comparable_maps(name, text_capture, layers, stack)
         layer_outputs = outputs[stack]
-        if len(layer_outputs) > len(maps):  # layers of linear attention have a W_O too
+        # Layers of linear attention have a W_O too.
+        if len(layer_outputs) > len(maps):
             layer_outputs = [layer_outputs[number] for number in text_capture.numbers]
         for i, ((our_weights, weights), output) in enumerate(zip(maps, layer_outputs, strict=True)):
             trace = text_capture.multi_head(i, stack=stack)
@@ -91,7 +92,8 @@ def test_family_equals_transformers(name, tmp_path):
             assert weights.amax(-1).mean() > 2 / weights.shape[-1], "otherwise a replay without scores would pass"
             assert_close(trace.output, output, atol=rounding * float(output.abs().max()), rtol=0)
     final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
-    if theirs.base_model is theirs and not pair:  # CLIP's last hidden state is not behind its final norm
+    # CLIP's last hidden state is not behind its final norm.
+    if theirs.base_model is theirs and not pair:
         final = getattr(result, "last_hidden_state", final)
     assert_close(text_capture.final, final[0], atol=rounding * float(final.abs().max()), rtol=0)
     check_projections(text_capture)
@@ -154,7 +156,8 @@ def test_decided_families_are_known():
     """By the transformers installed here, or else by the newer one that the table names and the requirements allow."""
     decided = {*families(), *(name for names in different_families().values() for name in names)}
     newer = {name for name, first in first_versions().items() if Version(first) > Version(transformers.__version__)}
-    own_code = {"kimi_k2"}  # published with code of its own, under a name that transformers has not
+    # It is published with code of its own, under a name that transformers has not.
+    own_code = {"kimi_k2"}
     assert decided - set(transformers.CONFIG_MAPPING) == newer | own_code
     assert set(NEWER) == newer & set(families())
     required = re.search(r"\ntransformers>=([\d.]+),<=([\d.]+)", (ROOT / "requirements.txt").read_text("utf8"))

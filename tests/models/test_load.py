@@ -172,7 +172,8 @@ def test_model_code_is_never_run(folder, tmp_path):
         auto_map={"AutoConfig": "configuration_evil.C", "AutoModelForMaskedLM": "modeling_evil.M"},
     )
     edit(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": ["tokenization_evil.T", None]})
-    model = open_folder(folder)  # a family known to transformers is read with transformers' own code
+    # A family known to transformers is read with transformers' own code.
+    model = open_folder(folder)
     assert type(model.model).__module__.startswith("transformers.models.bert")
     edit(folder / "config.json", model_type="evil")
     assert refusal(folder).code == "family"
@@ -356,16 +357,19 @@ def test_registry_entries_are_complete():
     assert len({entry.id for entry in all_entries}) == len(all_entries)
     assert len(HUB) == 10
     for entry in all_entries:
-        assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
+        # A model is from the hub, or the project's own.
+        assert (entry.hub is None) != (entry.path is None)
         assert set(entry.why) == {"en", "zh"}
         assert entry.licence and entry.parameters and entry.size_mb and entry.languages
     for entry in HUB:
         assert re.fullmatch(r"[\w-]+/[\w.-]+", str(entry.hub))
         assert re.fullmatch(r"[0-9a-f]{40}", str(entry.revision))
         bytes_each = entry.size_mb * 1e6 / entry.parameters
-        if entry.file:  # 4 bits each, scales, a tokenizer; SmolLM2's embeddings in 8 bits
+        # Files have 4 bits a weight, scales and a tokenizer, and SmolLM2's embeddings in 8 bits.
+        if entry.file:
             assert 4.5 < 8 * bytes_each < 6
-        else:  # 2 or 4 bytes each, and little else (GPT-2's also its masks, a tenth)
+        # Files have 2 or 4 bytes a weight and little else; GPT-2's masks are a tenth.
+        else:
             assert 0.99 < bytes_each / (2 if bytes_each < 3 else 4) < 1.11
 
 

@@ -84,7 +84,8 @@ def test_text_part_is_shown_alone(name, tmp_path):
     with torch.inference_mode():
         result = theirs(input_ids=ids, output_attentions=True, use_cache=False)
         outputs = ours.model(input_ids=ids)
-    if "logits" in outputs:  # transformers has no text part with a head of Qwen-VL and GLM-V
+    # There is no text part in transformers with a head of Qwen-VL and GLM-V.
+    if "logits" in outputs:
         assert_close(outputs.logits, result.logits, atol=1e-5 * float(result.logits.abs().max()), rtol=0)
     else:
         with torch.inference_mode():

@@ -94,7 +94,8 @@ def test_padding_of_source_equals_batch(checkpoint: Checkpoint, load_family: Fam
         decoder_options = {"decoder_input_ids": torch.tensor([text_capture.target.ids]), "output_attentions": True}
         ids = torch.tensor([text_capture.tokens.ids])
         full_pass = model(ids, attention_mask=real, **decoder_options)
-        states = model.get_encoder()(ids)  # without the mask, as the page's layers before the one shown
+        # The page's layers before the visible one have no mask.
+        states = model.get_encoder()(ids)
         looks = model(encoder_outputs=states, attention_mask=real, **decoder_options)
     first = text_capture.layer(0, stack="encoder", allowed=allowed.allowed(n, n)).weights
     assert_close(

@@ -95,4 +95,4 @@ def test_reorder_and_first():
 def test_row_length():
     table = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
     assert row_length(torch.ones(5, 2), table) == 3.0
-    assert row_length(torch.full((5, 2), 3.0), None) == pytest.approx(3.0)  # sqrt(18) / sqrt(2)
+    assert row_length(torch.full((5, 2), 3.0), None) == pytest.approx(3.0)

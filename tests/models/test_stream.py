@@ -45,7 +45,8 @@ class ReferencePass:
         mlps = [modules[f"{block}.{FEED_FORWARD.get(name, 'mlp.c_proj')}"] for block in blocks]
         base = self.model.base_model
         self.norm = base.norm if hasattr(base, "norm") else base.ln_f
-        self.offset = 1.0 if name == "gemma2" else 0.0  # Gemma's gain is 1 + weight
+        # Gemma's gain is 1 + weight.
+        self.offset = 1.0 if name == "gemma2" else 0.0
         self.behind = (
             [modules.get(f"{block}.post_attention_layernorm") for block in blocks] if self.offset else [None] * 2
         )
@@ -202,7 +203,8 @@ STREAMS = [
     )
     and "decoder" in family.outputs
     and len(family.outputs) == 1
-    and not family.model.endswith("TextModel")  # a part without a vocabulary head
+    # Text parts have no vocabulary head.
+    and not family.model.endswith("TextModel")
 ]
 
 

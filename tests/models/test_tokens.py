@@ -51,8 +51,8 @@ def words(text: str) -> list[str]:
         ("![x](http://a)", ["!", "[", "x", "]", "(", "http", ":", "/", "/", "a", ")"]),
         ("  a \n\t b  ", ["a", "b"]),
         ("a\u00a0b\u3000c", ["a", "b", "c"]),
-        ("\U0001fae8", ["\U0001fae8"]),  # newer than Python 3.11's tables
-        ("\ud800a", ["?", "a"]),  # a lone surrogate is replaced
+        ("\U0001fae8", ["\U0001fae8"]),
+        ("\ud800a", ["?", "a"]),
     ],
 )
 def test_words(text, expected):
@@ -152,7 +152,7 @@ def test_wordpiece(load_family):
     pieces = [i for i, label in enumerate(tokens.labels) if label.startswith("##")]
     assert pieces
     assert all(tokens.words[i] == tokens.words[i - 1] for i in pieces)
-    assert tokens.words[-1] == 5  # [CLS] because it tired . [SEP]
+    assert tokens.words[-1] == 5
 
 
 def test_truncation_keeps_the_special_tokens(load_family):
@@ -161,7 +161,8 @@ def test_truncation_keeps_the_special_tokens(load_family):
     assert len(cut.ids) == 7
     assert (cut.ids[:6], cut.ids[6]) == (full.ids[:6], full.ids[-1])
     assert cut.n_excess == len(full.ids) - 7
-    assert len(read_text(load_family("bert").tokenizer, TEXT, 1).ids) == 3  # never less than one token of the text
+    # At least one token of the text is read.
+    assert len(read_text(load_family("bert").tokenizer, TEXT, 1).ids) == 3
 
 
 def test_ten_thousand_characters(load_family):
@@ -185,7 +186,7 @@ def test_split_words_flags_cut_as_characters():
 def test_byte_level_labels_are_text(load_family):
     tokens = read_text(load_family("gpt2").tokenizer, "the animal\nthe", 61)
     assert "".join(tokens.labels) == "the␣animal↵the"
-    assert len(set(tokens.words)) == 4  # the, animal, the line's end, the
+    assert len(set(tokens.words)) == 4
 
 
 def test_pieces_of_a_character_are_numbered(load_family):
@@ -262,7 +263,8 @@ def test_first_tokenizer_use_is_thread_safe(name, checkpoint: Checkpoint, load_f
 def test_byte_spelling_tokenizers(load_family):
     spelled = {name: spells_bytes(load_family(name).tokenizer) for name in ("gpt2", "bert", "t5", "llama")}
     assert spelled["gpt2"] and not spelled["bert"] and not spelled["t5"]
-    tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))  # XLM-R's has a piece Ġ, too
+    # XLM-R's has a piece Ġ, too.
+    tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))
     assert not spells_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]"))
 
 

@@ -177,8 +177,11 @@ def qk_norms() -> Mapping[str, float]:
         return QKNorm(place="after_turn", q_gain=q_gain, k_gain=k_gain, eps=1e-5)
 
     against = partial(
-        rope, pairing="halves", omega=-frequencies(D, base=BASE)
-    )  # nanochat rotates in the other direction
+        rope,
+        pairing="halves",
+        omega=-frequencies(D, base=BASE),
+        # nanochat rotates in the other direction.
+    )
     bare = QKNorm(place="after_turn")
     return {
         "qwen3: each head, before the turn": _normed("qwen3", "Qwen3", of_heads),

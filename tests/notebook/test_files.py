@@ -44,10 +44,9 @@ def test_save_html_no_place_raises(grid, tmp_path, capsys):
         ("", "is a folder: name a file in it"),
         (tmp_path / "none" / "heads.html", "There is no folder .*none"),
         (file / "heads.html", "There is no folder .*file"),
-        ("a\0b.html", "'a.*b.html' is no name of a file"),
         ("~nobody_of_this_name/heads.html", "is no name of a file"),
-        (None, "NoneType is no path of a file"),
-        (7, "int is no path of a file"),
+        (None, "None is no name of a file"),
+        (7, "7 is no name of a file"),
     ):
         with pytest.raises((ValueError, OSError), match=sentence):
             grid.save_html(path)

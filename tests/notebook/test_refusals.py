@@ -1,13 +1,13 @@
-"""A sentence that is true of it refuses whatever is no attention, no token or no choice."""
+"""A sentence that is true of it refuses whatever is no attention, no token, no text, no model or no choice."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from torch._subclasses import FakeTensorMode
+from torch import nn
+from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
@@ -27,18 +27,17 @@ def llama(tmp_path_factory):
 
 
 FALSE_ATTENTIONS = {
-    "meta": (lambda: [torch.empty(1, 3, 5, 5, device="meta")], "are on the device meta, which holds no numbers"),
-    "complex": (lambda: [layer().to(torch.complex64)], "complex64: weights are real numbers"),
-    "strings": (lambda: [np.full((1, 1, 5, 5), "a")], "Layer 0 of the self attentions .* no numbers"),
-    "objects": (lambda: [np.full((1, 1, 5, 5), None)], "Layer 0 of the self attentions .* no numbers"),
     "no heads": (lambda: [layer(heads=1)[:, :0]], "is 1 × 0 × 5 × 5: there is no weight in it"),
     "no tokens": (lambda: [layer()[..., :0]], "is 1 × 3 × 5 × 0: there is no weight in it"),
     "no text": (lambda: [layer()[:0]], "is 0 × 3 × 5 × 5: there is no weight in it"),
     "a string": (lambda: "abc", "are no tuple with a tensor for each layer, but str"),
+    "a generator": (lambda: (layer() for _ in range(2)), "are no tuple with a tensor for each layer, but generator"),
     "strings in a tuple": (lambda: ("a", "b"), "Layer 0 of the self attentions is str"),
     "a dictionary in a list": (lambda: [{"a": layer()}], "Layer 0 of the self attentions is dict"),
+    "heads one by one": (lambda: [list(layer()[0])] * 4, "4 parts, with maps of 5 × 5, 5 × 5"),
+    "a plain tuple of a model": (lambda: (torch.zeros(1, 5, 7), (layer(), layer())), "return_dict=True"),
     "all zero": (lambda: [torch.zeros(1, 3, 5, 5)] * 2, "Every number in the self attentions is 0"),
-    "columns": (lambda: [layer().mT], "Its columns sum to 1: .* transposed"),
+    "columns": (lambda: [layer().mT], "Its columns sum to 1: these maps are transposed, or their softmax ran"),
 }
 
 
@@ -49,30 +48,13 @@ def test_show_false_attentions_raises(what):
         viz.show(make(), WORDS)
 
 
-FALSE_TOKENS = {
-    "a dictionary": ({"input_ids": [1], "attention_mask": [1]}, "are dict, and not a list with one for each of 2"),
-    "an encoding": (transformers.BatchEncoding({"a": [1], "b": [1]}), "are BatchEncoding, and not a list"),
-    "a set": ({"a", "b"}, "are set, and not a list"),
-}
-
-
-@pytest.mark.parametrize("what", FALSE_TOKENS)
-def test_show_false_tokens_raises(what):
+@pytest.mark.parametrize(
+    "tokens", [{"input_ids": [1]}, transformers.BatchEncoding({"a": [1]}), {"a", "b"}, iter(WORDS), b"the", None, 5]
+)
+def test_show_false_tokens_raises(tokens):
     """The names in a mapping are as many as some texts have tokens, and a set has no order."""
-    tokens, sentence = FALSE_TOKENS[what]
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=f"tokens handed over are {type(tokens).__name__}, and not a list: tokenizer"):
         viz.show([layer(n=2)], tokens)
-
-
-def test_show_tokens_may_be_iterated():
-    assert viz.show([layer()], iter(WORDS)).tokens[0] == tuple(WORDS)
-    assert viz.show([layer()], dict.fromkeys(WORDS).keys()).tokens[1] == tuple(WORDS)
-
-
-def test_show_tokens_of_bytes_or_unnamed():
-    """Bytes are read as one text; a tokenizer names what it does not know None."""
-    assert viz.show([layer()], "a 猫".encode()).tokens[0] == ("a", "␣", "猫₁", "猫₂", "猫₃")
-    assert viz.show([layer(n=2)], ["a", None]).tokens[0] == ("a", "⟨?⟩")
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
@@ -81,25 +63,17 @@ def test_show_two_numbers_are_tokens(make):
     assert viz.show([layer(n=2)], list(make([7, 8]))).tokens == (("7", "8"), ("7", "8"))
 
 
-def test_show_layers_may_be_iterated():
-    """Layers from a generator or a mapping's values are layers too."""
-    for attentions in ((layer() for _ in range(2)), {"a": layer(), "b": layer()}.values()):
-        assert list(viz.show(attentions, WORDS)._maps["self"].layers) == [0, 1]
-
-
-@pytest.mark.parametrize("layers", [3, "3", [True]])
+@pytest.mark.parametrize("layers", [3, "3", [True], [3, 3], [-1, 2], [0.0, 1.0]])
 def test_show_layer_numbers_are_numbers(layers):
+    """Of two layers with one number the first would be left out, and nothing would say so."""
     with pytest.raises(ValueError, match="not the numbers of different layers"):
-        viz.show([layer()], WORDS, layers=layers)
+        viz.show([layer(), layer()], WORDS, layers=layers)
 
 
-def test_show_layer_numbers_of_numpy():
-    for grid in (
-        viz.show([layer()], WORDS, layers=np.array([3])),
-        viz.show([layer()], WORDS, layers=torch.tensor([3])),
-        viz.show({np.int64(3): layer()}, WORDS),
-    ):
-        assert grid.layer == 3 and type(grid.layer) is int
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_show_layer_numbers_of_arrays(make):
+    grid = viz.show([layer()], WORDS, layers=make([3]))
+    assert grid.layer == 3 and type(grid.layer) is int
 
 
 def test_show_unknown_choice_raises():
@@ -108,31 +82,22 @@ def test_show_unknown_choice_raises():
         viz.show([layer()], WORDS, colour=3)
 
 
-def test_show_model_without_text_raises(llama):
-    model, tokenizer = llama
-    with pytest.raises(ValueError, match="LlamaForCausalLM has no text to read"):
-        viz.show(model, tokenizer)
-
-
-def test_show_pipeline_raises(llama):
-    """A pipeline holds a model and its tokenizer."""
-    model, tokenizer = llama
-    pipeline = transformers.pipeline("text-generation", model=model, tokenizer=tokenizer)
-    with pytest.raises(ValueError, match=r"TextGenerationPipeline holds a model: viz.show\(pipeline.model"):
-        viz.show(pipeline, tokenizer, "The animal")
-
-
 FALSE_TEXTS = {
-    "a chat": ([{"role": "user", "content": "hi"}], "messages of a chat, and no text"),
-    "half a pair": (("The animal", None), "The text is a tuple of str, NoneType"),
+    "a chat": ([{"role": "user", "content": "hi"}], "The text is a list and none of these: a string"),
+    "a chat in a mapping": ({"messages": [{"role": "user", "content": "hi"}]}, "apply_chat_template"),
+    "half a pair": (("The animal", None), "The text is a tuple and none of these"),
+    "three texts": (["a", "b", "c"], r"Of several texts hand over one, texts\[0\]"),
+    "bytes": (b"the cat", "The text is a bytes and none of these"),
+    "encodings": ([{"input_ids": [5, 6]}, {"input_ids": [7]}], "The text is a list and none of these"),
+    "vectors": ({"inputs_embeds": torch.ones(1, 2, 42)}, "what the tokenizer gave, with its input_ids"),
     "booleans": (torch.tensor([True, False]), "The token ids are 1 × 2 torch.bool"),
-    "a chat in a mapping": ({"messages": [{"role": "user", "content": "hi"}]}, "messages of a chat, and no text"),
-    "chats": ([[{"role": "user", "content": "hi"}]], "messages of a chat, and no text"),
-    "encodings": ([{"input_ids": [5, 6]}, {"input_ids": [7]}], "These are 2 texts that a tokenizer cut: .*encodings.0"),
-    "vectors": ({"inputs_embeds": torch.ones(1, 2, 42)}, "no input_ids among 'inputs_embeds', so there is no token"),
-    "a short mask": ({"input_ids": [5, 6, 7], "attention_mask": [1, 1]}, "The attention_mask is 1 × 2, and the token"),
-    "a long mask": ({"input_ids": [5, 6], "attention_mask": [1, 1, 1]}, "The attention_mask is 1 × 3, and the token"),
+    "a negative number": (torch.tensor([5, -100, 6]), "The token ids are 1 × 3 torch.int64, the least -100"),
+    "two texts of ids": (torch.ones(2, 3).long(), r"The token ids are 2 × 3 .*hand over those of one text"),
+    "no table": ([[5, 6], [7]], "The input_ids are no table of numbers"),
     "a large number": ([5, 2**40], "number 1099511627776, the model knows"),
+    "a short mask": ({"input_ids": [5, 6, 7], "attention_mask": [1, 1]}, "The attention_mask is 1 × 2: beside 1 × 3"),
+    "pairs": ({"input_ids": [5, 6], "attention_mask": torch.ones(1, 1, 2, 2)}, "With a mask for pairs of tokens run"),
+    "added": ({"input_ids": [5, 6], "attention_mask": [0.0, -9.0]}, "1 for a token and 0 for padding"),
 }
 
 
@@ -141,6 +106,67 @@ def test_show_false_text_raises(llama, what):
     text, sentence = FALSE_TEXTS[what]
     with pytest.raises(ValueError, match=sentence):
         viz.show(*llama, text)
+
+
+def test_show_third_argument_needs_tokenizer(llama):
+    """bertviz has the place of the second sentence there."""
+    with pytest.raises(ValueError, match=r"list stands in the tokenizer's place"):
+        viz.show([layer()], WORDS, 3)
+    with pytest.raises(ValueError, match=r"stands int as the text: a string or its token ids"):
+        viz.show([layer()], llama[1], 3)
+
+
+def test_show_unknown_numbers_are_labels(llama):
+    """Ids that a tokenizer does not know stand as numbers along maps."""
+    for ids in ([5, -1], [5, 2**40]):
+        assert viz.show([layer(n=2)], llama[1], ids).tokens[0][1] == f"⟨{ids[1]}⟩"
+
+
+VISION = {"hidden_size": 40, "num_hidden_layers": 1, "num_attention_heads": 4, "image_size": 14, "patch_size": 7}
+MODULES = {
+    "MultiheadAttention": lambda llama: nn.MultiheadAttention(16, 4),
+    "Sequential": lambda llama: nn.Sequential(llama, nn.Linear(3, 3)),
+    "ViTModel": lambda llama: transformers.ViTModel(transformers.ViTConfig(**VISION, intermediate_size=50)),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_show_other_module_raises(llama, name):
+    """Nothing is known of how it reads a text; the model inside it, or its weights, can be shown."""
+    with pytest.raises(ValueError, match=f"{name} is no model of transformers that reads token ids.*inside it.*names"):
+        viz.show(MODULES[name](llama[0]), llama[1], "the cat")
+
+
+@pytest.mark.parametrize("make", [lambda model: "gpt2", lambda model: Path("gpt2"), type])
+def test_show_no_model_raises(llama, make):
+    with pytest.raises(ValueError, match=r"stands in the model's place and is no model of PyTorch: load it"):
+        viz.show(make(llama[0]), llama[1], "a text")
+
+
+def test_show_pipeline_raises(llama):
+    """A pipeline holds a model and its tokenizer."""
+    pipeline = transformers.pipeline("text-generation", model=llama[0], tokenizer=llama[1])
+    with pytest.raises(ValueError, match=r"TextGenerationPipeline stands .* of a pipeline hand over pipeline\.model"):
+        viz.show(pipeline, llama[1], "The animal")
+
+
+def test_show_without_text_raises(llama):
+    with pytest.raises(ValueError, match="LlamaForCausalLM has no text to read"):
+        viz.show(*llama)
+    with pytest.raises(ValueError, match=r"has no text to cut: viz\.show\(attentions, tokenizer, text\)"):
+        viz.show([layer()], llama[1])
+
+
+@pytest.mark.parametrize("make", [
+    lambda model: None, lambda model: WORDS, lambda model: "gpt2", lambda model: model,
+    lambda model: checkpoints.MAKERS["wordpiece"](), lambda model: lambda text: [5, 6],
+], ids=["None", "tokens", "name", "model", "tokenizers", "function"])  # fmt: skip
+def test_show_wrong_tokenizer_raises(llama, make):
+    """No tokenizer, its tokens, or one of another library: how to make one of it, or what to hand over."""
+    tokenizer = make(llama[0])
+    sentence = f"{type(tokenizer).__name__} stands in the tokenizer's place .*PreTrainedTokenizerFast.*run the model"
+    with pytest.raises(ValueError, match=sentence):
+        viz.show(llama[0], tokenizer, "the cat")
 
 
 @pytest.mark.parametrize("value", [torch.nan, 1e38])
@@ -153,63 +179,12 @@ def test_show_nan_model_is_not_blamed(llama, value):
     assert "eager" not in str(caught.value)
 
 
-class Encoding:
-    """The two methods of tiktoken's encodings that are used, and the way they refuse."""
-
-    def encode(self, text):
-        raise ValueError("Encountered text corresponding to disallowed special token '<|endoftext|>'.\nIf you want")
-
-    def decode_single_token_bytes(self, token):
-        return {5: b"ab", 6: b"c"}[token]
-
-
-def test_unknown_numbers_are_their_labels(llama):
-    """Ids that a tokenizer does not know stand as numbers along maps; tokenizers raise three errors."""
-    for tokenizer, ids in ((Encoding(), [5, 9999]), (llama[1], [5, -1]), (llama[1], [5, 2**40])):
-        assert viz.show([layer(n=2)], tokenizer, ids).tokens[0][1] == f"⟨{ids[1]}⟩"
-    assert viz.show([layer(n=2)], Encoding(), [5, 6]).tokens[0] == ("ab", "c")
-
-
-def test_show_special_name_in_tiktoken_raises(llama):
-    with pytest.raises(ValueError, match=r"The tokenizer does not read this text .Encountered.* Token ids can stand"):
-        viz.show(llama[0], Encoding(), "<|endoftext|>")
-
-
-@pytest.mark.parametrize("make", [lambda llama: "gpt2", lambda llama: Path("gpt2"), type, lambda llama: llama.config])
-def test_show_no_model_raises(llama, make):
-    """A name, a path, a class and a configuration are read as no attentions: a text stands beside them."""
-    with pytest.raises(ValueError, match=r"stands in the model's place and is no model of PyTorch: load it"):
-        viz.show(make(llama[0]), llama[1], "a text")
-
-
-def test_show_tokenizer_without_text_raises(llama):
-    with pytest.raises(ValueError, match=r"has no text to cut: viz\.show\(attentions, tokenizer, text\)"):
-        viz.show([layer()], llama[1])
-
-
 def test_show_model_without_numbers_raises(llama):
-    """On the device meta, or followed without numbers: torch's own words name neither the weight nor the remedy."""
+    """On the device meta a model cannot read; its own error is named."""
     with torch.device("meta"):
         empty = transformers.LlamaForCausalLM(llama[0].config)
-    with FakeTensorMode():
-        fake = transformers.LlamaForCausalLM(llama[0].config)
-    for model in (empty, fake):
-        with pytest.raises(ValueError, match=r"embed_tokens.weight of LlamaForCausalLM has a size and no numbers"):
-            viz.show(model, llama[1], "a text")
-
-
-def test_offloaded_model_reports_its_own_error(llama):
-    """Its weights are on the device meta until accelerate's hook brings them."""
-    with torch.device("meta"):
-        model = transformers.LlamaForCausalLM(llama[0].config)
-    model._hf_hook = SimpleNamespace(execution_device="cpu")
-
-    def forward(input_ids=None, **_):
-        raise RuntimeError("another cause")
-
-    model.forward = forward
-    with pytest.raises(ValueError, match=r"could not read this \(RuntimeError: another cause\)"):
-        viz.show(model, llama[1], "a text")
+    with pytest.raises(ValueError, match=r"LlamaForCausalLM could not read this \(\w+: .*It was given input_ids"):
+        viz.show(empty, llama[1], "a text")
 
 
 def test_show_output_without_attentions_raises(llama):
@@ -220,13 +195,8 @@ def test_show_output_without_attentions_raises(llama):
         viz.show(output, WORDS[:3])
 
 
-def test_show_two_models_in_one_raises():
-    """A model with two tables of words says that it cannot name one; its text part is named."""
-    sizes = {"hidden_size": 20, "intermediate_size": 20, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = transformers.CLIPConfig(
-        text_config=sizes | {"vocab_size": checkpoints.VOCABULARY, "eos_token_id": 3},
-        vision_config=sizes | {"image_size": 14, "patch_size": 7},
-    )
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["wordpiece"]())
-    with pytest.raises(ValueError, match=r"CLIPModel could not read this"):
-        viz.show(transformers.CLIPModel(config).eval(), tokenizer, "a text")
+def test_show_compiled_parallel_model(llama):
+    """A module that runs the model on several devices, and a compiled one, hold it."""
+    compiled = torch.compile(nn.DataParallel(llama[0]), backend="eager")
+    want = viz.show(*llama, "the cat").weights
+    assert_close(torch.tensor(viz.show(compiled, llama[1], "the cat").weights), torch.tensor(want))

@@ -1,4 +1,4 @@
-"""The mathematics: torch, and nothing else but scipy's t for intervals. Start at ``attention.py``.
+"""The mathematics: torch, and nothing else. Start at ``attention.py``.
 
 One lexicon, the same letters in the code, in the formulas and on the screen:
 

@@ -119,15 +119,15 @@ _HARMLESS = frozenset(
     (
         "dropout",
         "sliding_window",
-        "is_causal",  # not when only looking; in the mask already
+        "is_causal",
         "position_ids",
         "cache_position",
-        "use_cache",  # used before attention
+        "use_cache",
         "output_attentions",
         "output_hidden_states",
         "return_dict",
         "output_router_logits",
-        "deterministic",  # about the gradient's rounding
+        "deterministic",
     )
 )
 """Options that transformers may pass to attention and that do not change its weights."""
@@ -160,7 +160,8 @@ def _attention(
     mask_visible, bias = attention_mask, position_bias
     if attention_mask is not None and attention_mask.is_floating_point():
         mask_visible = None
-        if attention_mask.any():  # MarkupLM's adds 0 where nothing is padding
+        # MarkupLM's mask adds 0 where nothing is padding.
+        if attention_mask.any():
             bias = attention_mask if bias is None else bias + attention_mask
     options: dict[str, Any] = {
         "allowed": mask_visible,
@@ -266,7 +267,8 @@ def watch_stream(blocks: Sequence[tuple[nn.Module, nn.Module]]) -> None:
     def note_output(module: nn.Module, _: Any, output: Any) -> None:
         if (recorder := _current.get()) is not None and recorder.stream:
             states = output if isinstance(output, Tensor) else output[0]
-            recorder.outputs[id(module)] = states[0] if states.dim() == 3 else states  # OPT's network has no batch axis
+            # OPT's network has no batch axis.
+            recorder.outputs[id(module)] = states[0] if states.dim() == 3 else states
 
     for block, feed_forward in blocks:
         block.register_forward_pre_hook(note_call, with_kwargs=True)

@@ -271,7 +271,8 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
     assert layout.norm != "parallel"
     calls = capture.stacks[name]
     nothing = (None,) * len(calls)
-    crosses = capture.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
+    # A decoder alone has none.
+    crosses = capture.stacks.get("cross", nothing) if layout.cross_norm else nothing
     base = model.model.base_model
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     stacked = [layer for layer in model.layers if layer.layout.stack == name]

@@ -191,7 +191,8 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
 def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     """Shift tokens right by one place behind the start token: the input of a decoder that writes them."""
     start_candidates = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
-    start = next((token for token in start_candidates if token is not None), 0)  # a T5 begins with its padding
+    # A T5 begins with its padding.
+    start = next((token for token in start_candidates if token is not None), 0)
     return Tokens(
         ids=(start, *tokens.ids[:-1]),
         labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
@@ -211,7 +212,8 @@ def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: 
     elif model.layers[0].layout.stack == "decoder":
         inputs["use_cache"] = False
         if "logits_to_keep" in inspect.signature(model.model.forward).parameters:
-            inputs["logits_to_keep"] = 1  # one row of the vocabulary instead of one for each token
+            # One row of the vocabulary is computed instead of one for each token.
+            inputs["logits_to_keep"] = 1
     return inputs
 
 

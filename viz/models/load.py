@@ -62,7 +62,8 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     for name in names:
         if not name.endswith(".safetensors"):
             raise ModelError("pickle", model=entry.id, file=name)
-        if Path(name).parts != (Path(name).name,):  # a path would lead out of the folder
+        # A path would lead out of the folder.
+        if Path(name).parts != (Path(name).name,):
             raise ModelError("outside", model=entry.id, file=name)
     if missing := [name for name in names if not (folder / name).is_file()]:
         if instead:
@@ -111,7 +112,7 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
             attn_implementation=INTERFACE,
             dtype=torch.float32,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # told below, in a sentence of our own
+            ignore_mismatched_sizes=True,
             **options | ({} if weights is None else {"config": _config(folder)}),
             **OPTIONS,
         )
@@ -132,7 +133,8 @@ def _config(folder: Path) -> Any:
     if text_config(config.to_dict()) is None:
         return config
     if hasattr(config, "tie_word_embeddings"):
-        config.text_config.tie_word_embeddings = config.tie_word_embeddings  # of the whole, or it is not read
+        # transformers reads it there alone.
+        config.text_config.tie_word_embeddings = config.tie_word_embeddings
     return config.text_config
 
 
@@ -228,7 +230,8 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
             tokenizer = read_tokenizer(entry, tokenizer_folder)
         model = _model_in(entry, base_folder, folder if base != folder else None)
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
-        model.config.is_encoder_decoder = False  # its decoder was left out
+        # Its decoder was left out.
+        model.config.is_encoder_decoder = False
     return model, tokenizer
 
 

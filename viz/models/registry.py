@@ -197,7 +197,7 @@ class Reachability:
     def _look_up(self) -> None:
         from huggingface_hub import is_offline_mode
 
-        if is_offline_mode():  # whoever runs the server said so
+        if is_offline_mode():
             return
         try:
             socket.getaddrinfo(self.host, 443)

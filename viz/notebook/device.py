@@ -19,12 +19,7 @@ def on_processor() -> Iterator[None]:
 
 def device_of(model: Any) -> torch.device:
     """Return the device that a model's inputs are put on: accelerate keeps weights elsewhere until they are used."""
-    if (device := hook_device(model)) is not None:
+    if (device := getattr(getattr(model, "_hf_hook", None), "execution_device", None)) is not None:
         return torch.device(device)
     devices = (parameter.device for parameter in model.parameters())
     return next((device for device in devices if device.type != "meta"), torch.device("cpu"))
-
-
-def hook_device(model: Any) -> Any:
-    """Return the device on which accelerate runs a model whose weights it may keep elsewhere; None without it."""
-    return getattr(getattr(model, "_hf_hook", None), "execution_device", None)

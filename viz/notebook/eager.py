@@ -48,7 +48,8 @@ def check_granted(model: Any) -> None:
     Raises:
         ValueError: naming the module and its way.
     """
-    for path, module in reversed(list(model.named_modules())):  # the layers first: they are what is named
+    # Layers come before the model, so that the sentence names one.
+    for path, module in reversed(list(model.named_modules())):
         name = type(module).__name__
         kind = "flash" if "Flash" in name else "sdpa" if "Sdpa" in name else implementation(module)
         if kind not in ("eager", None) and ("Attention" in name or not path):

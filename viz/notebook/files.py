@@ -16,18 +16,14 @@ def file_at(path: Any) -> Path:
     try:
         file = Path(os.fsdecode(path)).expanduser()
         is_folder, has_folder = file.is_dir(), file.parent.is_dir()
-    except TypeError:
-        raise ValueError(f"{type(path).__name__} is no path of a file: save_html('heads.html').") from None
-    except (ValueError, RuntimeError) as error:
-        raise ValueError(f"{path!r} is no name of a file ({error}).") from error
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{path!r} is no name of a file ({error}): save_html('heads.html').") from error
     except OSError as error:
         raise _refusal(file, error) from error
-    if "\0" in str(file):
-        raise ValueError(f"{path!r} is no name of a file.")
     if is_folder:
         raise IsADirectoryError(f"{file} is a folder: name a file in it, save_html({str(file / 'heads.html')!r}).")
-    if not has_folder:
-        raise FileNotFoundError(f"There is no folder {file.parent} for {file.name}.")
+    if not has_folder or "\0" in str(file):
+        raise FileNotFoundError(f"There is no folder {file.parent} in which a file {file.name!r} can be.")
     return file
 
 

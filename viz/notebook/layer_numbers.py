@@ -19,7 +19,8 @@ def noting_makers(model: Any) -> Iterator[dict[int, str]]:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
             for part in output if isinstance(output, tuple) else ():
                 if isinstance(part, Tensor) and part.dim() == 4:
-                    makers[part.data_ptr()] = path  # of memory that was used before, the last
+                    # Of memory that was used before, the last module counts.
+                    makers[part.data_ptr()] = path
 
         return hook
 

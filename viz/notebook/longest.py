@@ -55,7 +55,8 @@ def longest_text(model: Any, token: int, total: int) -> int:
         _reads(model, token, TRIED)
     buffers = [b for b in model.buffers() if b.is_floating_point() and b.dim() > 1 and n_places in b.shape]
     room = min(tables.rooms + [n_places for _ in buffers[:1]], default=UNLIMITED)
-    is_tried = room < total and device_of(model).type == "cpu"  # an accelerator does not survive a row that is missing
+    # An accelerator does not survive a row that is missing.
+    is_tried = room < total and device_of(model).type == "cpu"
     return UNLIMITED if is_tried and _reads(model, token, room + 1) else room
 
 

@@ -1,8 +1,7 @@
 """Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
-from collections import UserDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +11,13 @@ from torch import Tensor
 from viz.components.head_grid import pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
-from viz.notebook.forms.arrays import as_maps, name_of_kind, plain_tensor
+from viz.notebook.forms.arrays import as_maps
 from viz.notebook.on_demand import LayerOnDemand
 from viz.notebook.precision import PLAIN
 from viz.notebook.survey import LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000
 """Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
-
-UNNAMED = "⟨?⟩"
-"""The label of a token without a name."""
 
 SENT_BYTES = 12_000_000
 """Of all maps of a stack at 16 bits: 72 heads of 288 tokens. To pack more takes longer than 3 seconds on one core."""
@@ -37,7 +33,7 @@ class Maps:
     there are many.
     """
 
-    layers: Mapping[int, Tensor]
+    layers: "LayersAsGiven"
     nobody: Mapping[int, Tensor]
     shape: tuple[int, int, int]
     masked: Tensor | None = None
@@ -49,8 +45,7 @@ class Maps:
 
     def head(self, number: int, head: int) -> Tensor:
         """Return one map (Q, K), float32, without reading the layer's others."""
-        layers = self.layers
-        return layers.head(number, head) if isinstance(layers, LayersAsGiven) else layers[number][head]
+        return self.layers.head(number, head)
 
     def head_with_rest(self, number: int, head: int) -> Tensor:
         """Return one map with a last column for what its rows give to no token, where some do."""
@@ -76,16 +71,24 @@ class LayersAsGiven(Mapping[int, Tensor]):
         """Return a layer (H, Q, K), without a copy."""
         return as_maps(self._layers[number], f"layer {number} of the {self._name} attentions", len(self._layers))
 
-    def survey(self, number: int) -> LayerSurvey | None:
-        """Return what the model's own pass read of a layer, if there was one."""
+    def survey(self, number: int, pool: int) -> LayerSurvey:
+        """Return the survey of a layer: that of the model's own pass, if it has the same blocks."""
         layer = self._layers[number]
-        return layer.survey if isinstance(layer, LayerOnDemand) else None
+        is_same = isinstance(layer, LayerOnDemand) and layer.survey.pool == pool
+        return layer.survey if is_same else survey_layer([self.raw(number)], pool)
+
+    def shape(self, number: int) -> tuple[int, int, int]:
+        """Return the heads, queries and keys of a layer."""
+        layer = self._layers[number]
+        heads, queries, keys = layer.survey.shape if isinstance(layer, LayerOnDemand) else self.raw(number).shape
+        return heads, queries, keys
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._layers)
 
     def __contains__(self, number: object) -> bool:
-        return number in self._layers  # Mapping's own would read the layer
+        # Mapping's own would read the layer.
+        return number in self._layers
 
     def __len__(self) -> int:
         return len(self._layers)
@@ -108,9 +111,11 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
     Raises:
         ValueError: a sentence on what is wrong, and how to get it right.
     """
-    if isinstance(attentions, str) or not isinstance(attentions, Sequence):
+    if not isinstance(attentions, tuple | list):
         raise ValueError(
-            f"The {name} attentions are no tuple with a tensor for each layer, but {name_of_kind(attentions)}."
+            f"The {name} attentions are no tuple with a tensor for each layer, but {type(attentions).__name__}: hand "
+            "over a tuple, a list or an array of weights, all that a model gave, or a model with its tokenizer and a "
+            "text."
         )
     shapes = [tuple(getattr(layer, "shape", ())) for layer in attentions]
     if (size := max((2 * math.prod(shape[-2:]) for shape in shapes if len(shape) > 1), default=0)) > MOST_BYTES:
@@ -130,22 +135,20 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
             "output_attentions=True."
         )
     assumed = {len(layer) for layer in present.values() if len(getattr(layer, "shape", ())) == 3 and len(layer) > 1}
-    raw_layers = LayersAsGiven(present, name)
-    if 2 * sum(map(math.prod, shapes)) > SENT_BYTES:
-        return _survey(raw_layers, name, next(iter(assumed), 0), is_large=True)
-    return _survey(dict(raw_layers), name, next(iter(assumed), 0), is_large=False)
+    is_large = 2 * sum(map(math.prod, shapes)) > SENT_BYTES
+    return _survey(LayersAsGiven(present, name), name, next(iter(assumed), 0), is_large=is_large)
 
 
-def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_large: bool) -> Maps:
+def _survey(layers: LayersAsGiven, name: str, heads_assumed: int, *, is_large: bool) -> Maps:
     """Read every layer once: check its numbers, sum its rows, and pool its maps if they are many."""
     surveys: dict[int, LayerSurvey] = {}
     pool, nowhere = 1, torch.ones((), dtype=torch.bool)
     for i in layers:
         first = next(iter(surveys.values()), None)
         if first is None and is_large:
-            heads, queries, keys = _shape(layers, i)
+            heads, queries, keys = layers.shape(i)
             pool = pool_of(len(layers) * heads, queries, keys)
-        surveys[i] = survey = _survey_of(layers, i, pool)
+        surveys[i] = survey = layers.survey(i, pool)
         if first and survey.shape != first.shape:
             raise ValueError(
                 f"Layer {i} of the {name} attentions has maps of {_size(survey.shape)}, layer {next(iter(surveys))} of "
@@ -164,25 +167,8 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     )  # fmt: skip
 
 
-def _survey_of(layers: Mapping[int, Tensor], number: int, pool: int) -> LayerSurvey:
-    """The survey of a layer: that of the model's pass, if it has the same blocks."""
-    survey = layers.survey(number) if isinstance(layers, LayersAsGiven) else None
-    return survey if survey is not None and survey.pool == pool else survey_layer([raw(layers, number)], pool)
-
-
-def _shape(layers: Mapping[int, Tensor], number: int) -> tuple[int, int, int]:
-    survey = layers.survey(number) if isinstance(layers, LayersAsGiven) else None
-    heads, queries, keys = raw(layers, number).shape if survey is None else survey.shape
-    return heads, queries, keys
-
-
-def raw(layers: Mapping[int, Tensor], number: int) -> Tensor:
-    """Return a layer as it is, without a copy in float32."""
-    return layers.raw(number) if isinstance(layers, LayersAsGiven) else layers[number]
-
-
 def _missing(
-    layers: Mapping[int, Tensor], surveys: Mapping[int, LayerSurvey], name: str
+    layers: LayersAsGiven, surveys: Mapping[int, LayerSurvey], name: str
 ) -> tuple[dict[int, Tensor], tuple[float, float]]:
     """Measure the rows' sums: 1, or 0 where a query may look nowhere, or less if a part goes to no token."""
     sums = {i: survey.sums for i, survey in surveys.items()}
@@ -195,8 +181,9 @@ def _missing(
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
         raise ValueError(
-            f"In layer {i} of the {name} attentions, the row of token {query} in head {head} sums to {high_of(total)} "
-            f"and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. {_reason(raw(layers, i))}"
+            f"In layer {i} of the {name} attentions, the row of token {query} in head {head} sums to "
+            f"{float(total.max()):.3f} and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. "
+            f"{_reason(layers.raw(i))}"
         )
     if low >= 1 - off:
         return {}, (1.0, 1.0)
@@ -206,16 +193,11 @@ def _missing(
 def _reason(weights: Tensor) -> str:
     """Sentence on maps with rows that sum to more than 1."""
     if bool(((weights.float().sum(-2) - 1).abs() < PLAIN).all()):
-        return "Its columns sum to 1: these maps are transposed, and layer.mT is the right way round."
+        return "Its columns sum to 1: these maps are transposed, or their softmax ran over the queries."
     return (
         "Rows of weights sum to 1 at most. Numbers that were changed after the softmax do not: dropout in training "
         "would (model.eval() ends it), and so would a scale."
     )
-
-
-def high_of(sums: Tensor) -> str:
-    """The largest sum, to three decimals."""
-    return f"{float(sums.max()):.3f}"
 
 
 def _size(shape: Sequence[int]) -> str:
@@ -248,13 +230,10 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
-    if not isinstance(tokens, Iterable) or isinstance(tokens, Mapping | set | frozenset | UserDict):
-        raise ValueError(
-            f"The tokens along the {name} maps are {type(tokens).__name__}, and not a list with one for each of {n}."
-        )
-    words = token_words(tokens)
-    if isinstance(tokens, str) or len(words) != n:
-        what = "one text, not a list of tokens" if isinstance(tokens, str) else f"{len(words)}"
+    is_list = hasattr(tokens, "tolist") or (isinstance(tokens, Sequence) and not isinstance(tokens, str | bytes))
+    words = token_words(tokens) if is_list else []
+    if not is_list or len(words) != n:
+        what = len(words) if is_list else f"{type(tokens).__name__}, and not a list"
         raise ValueError(
             f"The {name} maps have {n} tokens, and the tokens handed over are {what}: "
             "tokenizer.convert_ids_to_tokens(ids) gives one for each."
@@ -268,9 +247,6 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
 
 def token_words(tokens: Sequence[Any]) -> list[Any]:
     """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
-    if isinstance(tokens, bytes | bytearray):
-        return [bytes([byte]) for byte in tokens]
-    tokens = plain_tensor(tokens)
     token_list = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
     if len(token_list) == 1 and isinstance(token_list[0], list):
         token_list = token_list[0]
@@ -278,9 +254,7 @@ def token_words(tokens: Sequence[Any]) -> list[Any]:
 
 
 def _name_of(token: Any) -> str:
-    """A token's name; a number may stand in an array of its own, and None for one that a tokenizer does not know."""
-    if token is None:
-        return UNNAMED
+    """A token's name; a number may stand in an array of its own."""
     return str(token.item() if hasattr(token, "item") and getattr(token, "ndim", 1) == 0 else token)
 
 

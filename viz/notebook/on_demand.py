@@ -69,7 +69,8 @@ class LayerOnDemand:
     def _make_part(self, first: int) -> Tensor:
         q, k = _part_of(self.q, self.k, first, self.n_together)
         with torch.inference_mode():
-            _, weights = self.attend(q, k, k)  # keys in the place of values, which no weight depends on
+            # No weight depends on the values, so keys stand in their place.
+            _, weights = self.attend(q, k, k)
         assert weights is not None
         return _of_places(weights, self.rows)
 
@@ -126,7 +127,8 @@ def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args:
     except (_UnknownAttentionError, RuntimeError):
         if n_together == n_heads:
             raise
-        n_together = n_heads  # sinks or a bias have a number for each head
+        # Sinks or a bias have a number for each head.
+        n_together = n_heads
         output, survey = _attend_and_survey(again, (query, key, value), n_together, going)
     going.layers.append(
         LayerOnDemand(

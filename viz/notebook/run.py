@@ -10,16 +10,15 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
-from viz.notebook.device import device_of, hook_device
+from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
-from viz.notebook.forms.arrays import holds_numbers
 from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.longest import longest_text
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.trust import NO_WEIGHT, Products, check_causal, check_same_output, has_sinks, output_of, run_plain
+from viz.notebook.trust import NO_WEIGHT, Products, difference_noted, has_sinks, output_of, run_plain
 
 MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
@@ -63,28 +62,17 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     parts = [source]
     with evaluating(model):
         if two:
-            decoder_ids = inputs.pop("decoder_input_ids", None)
-            if target is None and decoder_ids is not None:
-                decoder_text = read_input(decoder, tokenizer, {"input_ids": decoder_ids.cpu()})
-            else:
-                wanted_text = _labels_in(text) if target is None else target
-                decoder_text = _target(model, decoder, tokenizer, inputs, wanted_text)
+            decoder_text = _decoder_text(
+                model, decoder, tokenizer, inputs, _labels_in(text) if target is None else target
+            )
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
         result, stacks, makers, plain, changes = _run(model, inputs, last)
-        check_same_output(model, inputs, plain, output_of(result), last)
+        changes += difference_noted(model, plain, output_of(result), last)
         del result
-        looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
-        if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            above = max(_above_diagonal(layer, last) for layer in maps)
-            check_causal(model, inputs, plain, above, last)
-            if source.is_pair and not two and not above > NO_WEIGHT:
-                raise ValueError(
-                    f"These are 2 texts, and {type(model).__name__} looks back only, so it reads no pairs. Show one, "
-                    "viz.show(model, tokenizer, texts[0]), or the second as it follows the first, "
-                    "viz.show(model, tokenizer, tokenizer(*texts))."
-                )
+        if source.is_pair and not two:
+            _check_pair(model, stacks, last)
     stacks = {name: _without_padding(name, layers, parts) for name, layers in stacks.items()}
     for name, layers in stacks.items():
         _check_places(model, name, layers, parts)
@@ -101,6 +89,21 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     )
 
 
+def _check_pair(model: Any, stacks: Mapping[str, Any], token_places: list[int]) -> None:
+    """Refuse two texts for a model that looks back only: it would read the second as what follows the first.
+
+    Raises:
+        ValueError: with the lines that show one, or both in a row.
+    """
+    maps = [layer for layer in stacks.get("self", ()) if layer is not None and layer.shape[-1] == layer.shape[-2]]
+    if maps and not max(_above_diagonal(layer, token_places) for layer in maps) > NO_WEIGHT:
+        raise ValueError(
+            f"These are 2 texts, and {type(model).__name__} looks back only, so it reads no pairs. Show one, "
+            "viz.show(model, tokenizer, texts[0]), or the second as it follows the first, "
+            "viz.show(model, tokenizer, tokenizer(*texts))."
+        )
+
+
 def _reads(model: Any, name: str) -> bool:
     """Return whether a model reads an input; a tokenizer may give the segments of a pair to one that has none."""
     parameters = inspect.signature(model.forward).parameters
@@ -110,7 +113,8 @@ def _reads(model: Any, name: str) -> bool:
 def reads_two(model: Any) -> bool:
     """Return whether a model reads a text and a target: the encoder or the decoder of one has its configuration."""
     parameters = inspect.signature(model.forward).parameters
-    has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters  # compiled ones name neither
+    # Compiled models name neither.
+    has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters
     return has_target and bool(getattr(model.config, "is_encoder_decoder", False))
 
 
@@ -148,7 +152,6 @@ def _run(
                 return result, {"self": layers}, {}, plain, _with_maps(model, first_tokens)[-1] if is_text else []
         result, stacks, makers, notes = _with_maps(model, inputs)
     except (IndexError, RuntimeError, TypeError, KeyError, AttributeError, AssertionError) as error:
-        _check_numbers(model)
         size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
         first = (str(error).splitlines() or [""])[0][:160]
         raise ValueError(
@@ -164,21 +167,6 @@ def _with_maps(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, An
     stacks = _stacks(model, result)
     # Few-bit weights are multiplied by functions of their own library.
     return result, stacks, makers, [] if hasattr(model, "hf_quantizer") else products.notes_on(stacks)
-
-
-def _check_numbers(model: Any) -> None:
-    """Refuse a model with weights that have a size and no numbers, unless accelerate brings them as they are used.
-
-    Raises:
-        ValueError: naming one of them.
-    """
-    if hook_device(model) is not None:
-        return
-    if name := next((name for name, weights in model.named_parameters() if not holds_numbers(weights.detach())), None):
-        raise ValueError(
-            f"{name} of {type(model).__name__} has a size and no numbers, as on the device meta and in FakeTensorMode: "
-            "load the model with from_pretrained, outside of torch.device('meta') and init_empty_weights()."
-        )
 
 
 def _stacks(model: Any, result: Any) -> dict[str, Any]:
@@ -229,7 +217,7 @@ def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
-        return layers  # made without it
+        return layers
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
@@ -245,19 +233,21 @@ def _numbers(layers: Any, makers: dict[int, str], model: Any) -> list[int]:
     return numbers_of(layers, makers, text_config(model))
 
 
-def _target(model: Any, decoder: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
-    """Return what a decoder reads: the target, or what the model writes itself, one place later."""
+def _decoder_text(model: Any, decoder: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
+    """Return what a decoder reads: what is given beside the text, the target one place later, or what it writes."""
+    ids_beside = inputs.pop("decoder_input_ids", None)
     start = getattr(model.config, "decoder_start_token_id", None) or 0
-    if target is None:
-        if not hasattr(model, "generate"):
-            raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        room = longest_text(decoder, start, MAX_GENERATED + 1)
-        return read_input(decoder, tokenizer, {"input_ids": _generate_ids(model, inputs, room)})
-    target_text = read_input(decoder, tokenizer, target, is_target=True)
-    ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
-    shifted = read_input(decoder, tokenizer, {"input_ids": ids})
-    shifted.notes.extend(target_text.notes)
-    return shifted
+    if target is not None:
+        target_text = read_input(decoder, tokenizer, target, is_target=True)
+        ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
+        shifted = read_input(decoder, tokenizer, {"input_ids": ids})
+        shifted.notes.extend(target_text.notes)
+        return shifted
+    if ids_beside is None and not hasattr(model, "generate"):
+        raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
+    if ids_beside is None:
+        ids_beside = _generate_ids(model, inputs, longest_text(decoder, start, MAX_GENERATED + 1))
+    return read_input(decoder, tokenizer, {"input_ids": ids_beside.cpu()})
 
 
 def _labels_in(text: Any) -> dict[str, Tensor] | None:
@@ -273,11 +263,7 @@ def _generate_ids(model: Any, inputs: dict[str, Any], room: int) -> Tensor:
     options = {"max_new_tokens": max(2, min(MAX_GENERATED, room - 1)), "do_sample": False, "num_beams": 1}
     try:
         ids: Tensor = model.generate(**inputs, **options)
-    except ValueError as error:  # a wrapper may hide what the model inside does not read
-        raise ValueError(
-            f"{type(model).__name__} was given {', '.join(inputs)} and writes nothing ({str(error)[:160]}): say "
-            "target=..., what the decoder is to read, or hand over only what the model reads."
-        ) from error
-    except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
+    # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more.
+    except IndexError:
         ids = model.generate(**inputs, **options, use_cache=False)
     return ids[:, :-1]

@@ -1,19 +1,17 @@
 """``viz.show``: every head of a model, of what a model gave, or of attentions and tokens that are at hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
 from viz.notebook.arguments import (
-    adapters_of,
     check_choice,
     check_text,
     check_tokenizer,
-    in_a_list,
     layer_numbers,
     name_of,
-    open_encoding,
     open_model,
     open_tokenizer,
 )
@@ -117,14 +115,15 @@ def show(
     """Show every head in a notebook: small maps of all, one of them large, all of it alive under the pointer.
 
     ``show(model, tokenizer, "a text")`` runs a model of transformers, and checks that the weights it gives are those it
-    uses. ``show(attentions, tokens)`` takes what there is: a tuple with (1, heads, queries, keys) for each layer, torch
-    or numpy, one matrix, or all that a model gave with ``output_attentions=True``, from ``generate()`` too. Of an
+    uses. ``show(attentions, tokens)`` takes what there is: a tuple, a list or an array with (1, heads, queries, keys)
+    for each layer, one matrix, all that a model or ``generate()`` gave with ``output_attentions=True``, or a cache of
+    TransformerLens. Of an
     encoder-decoder it is ``show((encoder, decoder, cross), (tokens, decoder_tokens))``; of maps with other tokens along
     the rows than along the columns, ``show(attentions, (row_tokens, column_tokens))``.
 
     Args:
         model: a model of transformers, or attentions.
-        tokens: its tokenizer (also tiktoken's), or the tokens along the maps.
+        tokens: its tokenizer, of transformers, or the tokens along the maps.
         text: a string, two strings that an encoder reads as a pair, token ids, or what the tokenizer gave.
         target: what the decoder of an encoder-decoder reads; without it, what it writes itself.
         layers: the numbers that handed-over layers have in their model, if these do not count from 0.
@@ -144,82 +143,83 @@ def show(
     if lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
-    notes: list[run.Note] = []
-    changes: list[run.Note] = []
-    has_sinks = False
-    numbers: Mapping[str, Sequence[int] | None]
     check_text(model, tokens, text)
     check_choice(choice, names)
-    model, tokens, handed_numbers = in_a_list(model), in_a_list(tokens), layer_numbers(layers)
-    tokens = type(tokens)(map(in_a_list, tokens)) if type(tokens) in (tuple, list) else tokens
     if text is None or not hasattr(model, "named_modules"):
-        named_stacks = by_name(model, has_two_texts=_is_pair(tokens))
-        stacks, numbers, is_generated = (
-            named_stacks.stacks,
-            dict.fromkeys(named_stacks.stacks, handed_numbers),
-            named_stacks.is_generated,
-        )
-        if (shape := named_stacks.first_axis) is not None:
-            notes.append(("first_axis", {"size": " × ".join(map(str, shape)), "n": shape[0]}))
-        tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
+        stacks = _of_attentions(model, tokens, text, layer_numbers(layers))
     else:
-        model, tokens = open_model(model), open_tokenizer(tokens)
-        reading = run.read(model, tokens, text, target)
-        stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
-        notes, changes, has_sinks = reading.notes, reading.changes, reading.has_sinks
-        tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
-        title = title or fill(around["title"], model=_title_of(model, around))
-    maps = {name: read_layers(stack_layers, name, numbers[name]) for name, stack_layers in stacks.items()}
-    along = _along(maps, tokens)
-    if is_generated:
-        along, is_shorter = _without_written(maps, along)
-        notes += [("written", {})] if is_shorter else []
+        model = open_model(model)
+        stacks = _of_model(model, open_tokenizer(tokens), text, target)
+        title = title or fill(around["title"], model=name_of(model))
     packed_stacks = [
-        stack_of(
-            name, stack, *along[name], nobody=around["nobody"], same=name != "cross" and not _is_pair_of(along[name])
-        )
-        for name, stack in maps.items()
+        stack_of(name, maps, *stacks.along[name], nobody=around["nobody"], same=stacks.has_same_words(name))
+        for name, maps in stacks.maps.items()
     ]
-    notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks, around)]
-    notes += changes
-    notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
-    sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
-    return grid(
-        packed_stacks,
-        maps,
-        lang=lang,
-        caption=Caption(title=title or around["heads"], text=_shown_text(text), facts=sentences),
-        **choice,
+    notes = [*stacks.notes, *(note for maps in stacks.maps.values() for note in _notes_on(maps, stacks, around))]
+    notes += stacks.changes
+    notes += [("opened", {})] if any(maps.small for maps in stacks.maps.values()) else []
+    facts = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
+    caption = Caption(title=title or around["heads"], text=_shown_text(text), facts=facts)
+    return grid(packed_stacks, stacks.maps, lang=lang, caption=caption, **choice)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stacks:
+    """The maps of every stack, the tokens along them, and notes; ``changes`` stand behind those on the maps."""
+
+    maps: Mapping[str, Maps]
+    along: Mapping[str, Along]
+    notes: Sequence[run.Note]
+    changes: Sequence[run.Note] = ()
+    has_sinks: bool = False
+
+    def has_same_words(self, name: str) -> bool:
+        """Return whether the words along a stack's rows are those along its columns."""
+        rows, columns = self.along[name]
+        return name != "cross" and (rows is columns or list(map(str, rows)) == list(map(str, columns)))
+
+
+def _of_model(model: Any, tokenizer: Any, text: Any, target: Any) -> _Stacks:
+    """Run a model on a text."""
+    reading = run.read(model, tokenizer, text, target)
+    maps = {name: read_layers(layers, name, reading.numbers[name]) for name, layers in reading.stacks.items()}
+    tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
+    return _Stacks(
+        maps=maps, along=_along(maps, tokens), notes=reading.notes, changes=reading.changes, has_sinks=reading.has_sinks
     )
 
 
-def _is_pair_of(along: Along) -> bool:
-    rows, columns = along
-    return rows is not columns and list(map(str, rows)) != list(map(str, columns))
-
-
-def _title_of(model: Any, around: Mapping[str, str]) -> str:
-    """A model's name, and those of the adapters that take part in it."""
-    name, adapters = name_of(model), ", ".join(adapters_of(model))
-    return fill(around["adapted"], model=name, adapters=adapters) if adapters else name
+def _of_attentions(attentions: Any, tokens: Any, text: Any, numbers: Sequence[int] | None) -> _Stacks:
+    """Read attentions that were handed over, with their tokens, or with a tokenizer and a text."""
+    named_stacks, notes = by_name(attentions), list[run.Note]()
+    if (shape := named_stacks.first_axis) is not None:
+        notes.append(("first_axis", {"size": " × ".join(map(str, shape)), "n": shape[0]}))
+    tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
+    maps = {name: read_layers(layers, name, numbers) for name, layers in named_stacks.stacks.items()}
+    along = _along(maps, tokens)
+    if named_stacks.is_generated:
+        along, is_shorter = _without_written(maps, along)
+        notes += [("written", {})] if is_shorter else []
+    return _Stacks(maps=maps, along=along, notes=notes)
 
 
 def _ids_of(tokenizer: Any, text: Any) -> list[int]:
     """The token ids of a text, or those that were handed over in its stead."""
+    check_tokenizer(tokenizer)
     texts = (text,) if isinstance(text, str) else text
     if isinstance(texts, tuple | list) and len(texts) in (1, 2) and all(isinstance(part, str) for part in texts):
-        check_tokenizer(tokenizer)
-        ids = tokenizer(*texts)["input_ids"] if callable(tokenizer) else tokenizer.encode(*texts)
-        return list(getattr(ids, "ids", ids))
-    text = open_encoding(text)
-    if not isinstance(text, Mapping | Iterable):
+        return list(tokenizer(*texts)["input_ids"])
+    ids = text["input_ids"] if isinstance(text, Mapping) else text
+    id_list = ids.tolist() if hasattr(ids, "tolist") else ids
+    id_list = (
+        id_list[0] if isinstance(id_list, list) and len(id_list) == 1 and isinstance(id_list[0], list) else id_list
+    )
+    if not isinstance(id_list, list) or not all(isinstance(number, int) for number in id_list):
         raise ValueError(
-            f"Beside attentions and tokens stands {type(text).__name__} as the text: viz.show(attentions, tokens), or "
+            f"Beside attentions and a tokenizer stands {type(text).__name__} as the text: a string or its token ids, "
             "viz.show(attentions, tokenizer, text)."
         )
-    id_values = text["input_ids"] if isinstance(text, Mapping) else text
-    id_list = id_values.tolist() if hasattr(id_values, "tolist") else list(id_values)
-    return id_list[0] if id_list and isinstance(id_list[0], list) else id_list
+    return id_list
 
 
 def _shown_text(text: Any) -> str:
@@ -229,7 +229,7 @@ def _shown_text(text: Any) -> str:
     return "\n".join(text) if strings and text else ""
 
 
-def _notes_on(stack: Maps, has_sinks: bool, around: Mapping[str, str]) -> list[run.Note]:
+def _notes_on(stack: Maps, stacks: _Stacks, around: Mapping[str, str]) -> list[run.Note]:
     """Return what is to be said of a stack's maps."""
     notes: list[run.Note] = []
     numbers = list(stack.layers)
@@ -238,7 +238,7 @@ def _notes_on(stack: Maps, has_sinks: bool, around: Mapping[str, str]) -> list[r
     if stack.nobody:
         low, high = (f"{total:.3f}" for total in stack.sums)
         sums = low if low == high else fill(around["sums"], low=low, high=high)
-        notes.append(("sinks" if has_sinks else "nobody", {"sums": sums}))
+        notes.append(("sinks" if stacks.has_sinks else "nobody", {"sums": sums}))
     if stack.heads_assumed:
         notes.append(("heads", {"n": stack.heads_assumed}))
     return notes

@@ -73,18 +73,12 @@ def survey_layer(parts: Iterable[Tensor], pool: int) -> LayerSurvey:
 
 def _survey_part(values: Tensor, pool: int) -> tuple[_Part, Tensor]:
     """Survey the maps (h, Q, K) of some heads; return the largest of them, (Q, K), beside it."""
-    codes = _as_integers(values)
-    lowest = codes.amin()
-    if codes is not values and int(lowest) < 0:  # a sign: integers have another order there
-        codes, lowest = values, values.amin()
-    largest = codes.amax(0) if len(codes) > 1 else codes[0]
-    highest, small = (
-        numbers.view(values.dtype).to("cpu", torch.float32) for numbers in (largest, largest_of_blocks(codes, pool))
-    )
+    largest = values.amax(0) if len(values) > 1 else values[0]
+    highest, small = (numbers.to("cpu", torch.float32) for numbers in (largest, largest_of_blocks(values, pool)))
     sums = _row_sums(values)
     is_off = math.isfinite(float(sums.sum())) and bool(((sums - 1).abs() > PLAIN).any())
     part = _Part(
-        lowest=lowest.view(values.dtype).cpu().double(),
+        lowest=values.amin().cpu().double(),
         sums=sums,
         tolerance=row_tolerance(values) if is_off else PLAIN,
         small=small,
@@ -98,17 +92,12 @@ def _survey_part(values: Tensor, pool: int) -> tuple[_Part, Tensor]:
     return part, highest
 
 
-def _as_integers(values: Tensor) -> Tensor:
-    """Return weights of 16 bits as integers of the same order, which a processor compares four times as fast."""
-    is_half = values.dtype in (torch.float16, torch.bfloat16) and values.device.type == "cpu"
-    return values.view(torch.int16) if is_half else values
-
-
 def _row_sums(values: Tensor) -> Tensor:
     """The sum of every row, (H, Q)."""
     if values.dtype == torch.float32 or values.device.type != "cpu":
         return values.sum(-1, dtype=torch.float32).cpu()
-    buffer = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
+    # A processor sums 16 bits slowly, and new memory for a whole layer is slow too.
+    buffer = torch.empty(values.shape[1:])
     return torch.stack([buffer.copy_(head).sum(-1) for head in values])
 
 

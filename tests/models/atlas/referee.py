@@ -56,7 +56,7 @@ def detect_heads(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
     hf_model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     bridge = bridges.boot_transformers(str(folder), hf_model=hf_model.eval(), tokenizer=tokenizer)
-    bridge.to_tokens = lambda *_, **__: torch.tensor([ids])  # the tokens themselves, not a text
+    bridge.to_tokens = lambda *_, **__: torch.tensor([ids])
     return {name: detect_head(bridge, "", theirs).tolist() for name, theirs in DETECTORS.items()}
 
 

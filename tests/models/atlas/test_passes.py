@@ -37,7 +37,8 @@ def test_batch_maps_equal_transformers(name, load_family, checkpoint):
     for number, maps in batch_maps.items():
         with torch.inference_mode():
             weights = reference(input_ids=texts[number].ids[None], output_attentions=True).attentions
-        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)  # a batch sums in another order
+        # A batch sums in another order.
+        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)
 
 
 def test_encoder_decoder_is_scored_by_encoder(load_family):
@@ -101,7 +102,8 @@ def test_random_weights_get_few_labels(minilm, no_windows):
 
 
 def test_random_decoder_gets_no_label(load_family, no_windows):
-    model = load_family("llama")  # all its weights are random with a large scale
+    # All its weights are random with a large scale.
+    model = load_family("llama")
     atlas = make(model, "en", sentences("en")[: BY_CHANCE // 2])
     labels = [labels_of(atlas.scores, layer, head) for layer in range(2) for head in range(6)]
     assert not any(labels)
@@ -134,7 +136,8 @@ def test_copying_equals_product_of_matrices(load_family):
     output = block.self_attn.o_proj.weight.double()[:, head * 10 : head * 10 + 10] @ v
     logits = rows @ rms(output, core.norm)
     beaten = (logits < logits[word]).sum() / (len(words) - 1)
-    assert_close(copying[word, layer, head], beaten.float(), rtol=0, atol=0.011)  # two words may tie in float32
+    # Two words may tie in float32.
+    assert_close(copying[word, layer, head], beaten.float(), rtol=0, atol=0.011)
 
 
 def test_encoder_has_no_copying_score(minilm):

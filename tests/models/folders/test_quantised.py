@@ -125,7 +125,8 @@ def test_fp8_in_parts_is_read(copy_of):
     tensors = load_file(folder / WEIGHTS)
     (folder / WEIGHTS).unlink()
     names = sorted(tensors)
-    split = next(i for i, name in enumerate(names) if name.endswith("_scale_inv"))  # parts a weight from its scale
+    # The cut parts a weight from its scale.
+    split = next(i for i, name in enumerate(names) if name.endswith("_scale_inv"))
     where = {}
     for number, part in enumerate((names[:split], names[split:]), 1):
         file = f"model-0000{number}-of-00002.safetensors"

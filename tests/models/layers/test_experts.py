@@ -76,7 +76,8 @@ def test_experts_give_models_hidden_states(name, tmp_path):
     blocks = model_blocks(model, capture(model, TEXT))
     traces = blocks.run()
     largest = max(float(state.abs().max()) for state in blocks.states)
-    assert blocks.state_error(traces) < 5e-5 * max(1.0, largest / 20)  # float32, weights drawn wide
+    # The sums are in float32, of weights drawn wide.
+    assert blocks.state_error(traces) < 5e-5 * max(1.0, largest / 20)
     layers = model.model.base_model.layers
     for layer, weights, trace in zip(layers, blocks.weights, traces, strict=True):
         has_experts = hasattr(layer.mlp, "experts")

@@ -218,7 +218,8 @@ def test_induction_heads_copy_repeated_tokens(smollm2):
 def test_first_word_token_is_sink(smollm2):
     """The first token takes much of the weight though it is an ordinary word."""
     text_capture = capture(smollm2, TO_MARY.format("John"))
-    share = [float(text_capture.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
+    # An even spread gives 0.09.
+    share = [float(text_capture.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]
     assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
     assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
 

@@ -9,6 +9,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch.testing import assert_close
 
+from tools.train import digits as commands
 from viz.models import registry
 from viz.models.pictures.vision import load_vision
 from viz.models.trained import digits
@@ -22,7 +23,7 @@ def packaged_vision():
 
 class TestTheDigits:
     def test_held_out_digits_are_never_trained(self):
-        training, held_out = digits.split(0)
+        training, held_out = commands.split(0)
         saved_digits = digits.held_out()
         pictures = {levels.tobytes(): name for levels, name in zip(*load_digits(return_X_y=True), strict=True)}
         for levels, name in zip(saved_digits.levels, saved_digits.names.tolist(), strict=True):
@@ -85,13 +86,13 @@ class TestTheModel:
 class TestTraining:
     def test_first_epoch_equals_record(self):
         """The first epoch's loss: the seed still gives the start and the batches that it gave."""
-        recipe, both = digits.Recipe(), digits.split(0)
+        recipe, both = digits.Recipe(), commands.split(0)
         _, how = digits.train(recipe, both, epochs=1)
         assert how.loss[0] == pytest.approx(digits.run().loss[0], abs=5e-3)
         assert how.accuracy[0] == pytest.approx(digits.run().accuracy[0], abs=0.03)
 
     def test_one_seed_is_one_result(self):
-        both = digits.split(0)
+        both = commands.split(0)
         run, again, other_run = (digits.train(recipe, both)[0] for recipe in (SMALL, SMALL, replace(SMALL, seed=1)))
         first, second, third = (model.classifier.weight for model in (run, again, other_run))
         assert_close(first, second, atol=0, rtol=0)
@@ -100,7 +101,7 @@ class TestTraining:
     def test_the_command_writes_an_ordinary_folder(self, tmp_path, monkeypatch):
         monkeypatch.setattr(digits, "Recipe", partial(replace, SMALL))
         monkeypatch.setattr("sys.argv", ["digits", "--folder", str(tmp_path / "again")])
-        digits.main()
+        commands.main()
         vision = load_vision(registry.Entry(id="again", path=tmp_path / "again"))
         assert vision.grid == (8, 8) and vision.names == tuple("0123456789")
         for name in ("held_out.png", "held_out.txt", "preprocessor_config.json"):

@@ -1,12 +1,13 @@
 """One layer used twice: one set of tensors, two passes without a shared cache, and recorded trainings."""
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 import torch
 from torch.testing import assert_close
 
+from tools.train import layer_sharing as commands
+from tools.train.twins import train as train_twin
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models import capture
@@ -45,7 +46,7 @@ class TestModels:
             assert not torch.allclose(model(input_ids=ids).logits, once(input_ids=ids).logits)
 
     def test_training_changes_the_single_layer(self):
-        model, run = twins.train(8, SMALL, seed=0, make=layer_sharing.tied)
+        model, run = train_twin(8, SMALL, seed=0, make=layer_sharing.tied)
         assert model.model.layers[0] is model.model.layers[1]
         assert not torch.equal(
             model.model.layers[0].mlp.up_proj.weight,
@@ -100,7 +101,7 @@ class TestRecord:
 
     def test_training_starts_as_recorded(self):
         recipe = replace(twins.Recipe(), steps=25)
-        result = layer_sharing.train("tied", recipe, seed=0)
+        result = commands.train("tied", recipe, seed=0)
         recorded_run = next(
             training for training in layer_sharing.trainings() if (training.variant, training.run.seed) == ("tied", 0)
         )
@@ -112,17 +113,6 @@ class TestRecord:
         look = layer_sharing.Look(previous=((0.5, 0.25),), next=((0.0, 1.0),))
         training = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
         tied_training = replace(training, variant="tied")
-        layer_sharing.save([replace(training, parameters=6)], SMALL)
-        layer_sharing.save([tied_training, training], SMALL)
+        commands.save([replace(training, parameters=6)], SMALL)
+        commands.save([tied_training, training], SMALL)
         assert layer_sharing.trainings() == (tied_training, training)
-
-    def test_the_command_trains_and_records(self, temporary_results, monkeypatch, capsys):
-        monkeypatch.setattr(layer_sharing, "Recipe", partial(replace, SMALL))
-        monkeypatch.setattr(layer_sharing, "STEPS", 2)
-        monkeypatch.setattr("sys.argv", ["tied", "--seeds", "0", "1", "--variants", "single", "tied"])
-        layer_sharing.main()
-        assert [(training.variant, training.run.seed) for training in layer_sharing.trainings()] == [
-            ("tied", 0), ("tied", 1), ("single", 0), ("single", 1),
-        ]  # fmt: skip
-        bars = [bar.rpartition("\r")[2] for bar in capsys.readouterr().err.strip("\n").split("\n")]
-        assert len(bars) == 4 and all("2/2" in bar and "loss=" in bar for bar in bars)

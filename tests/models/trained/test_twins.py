@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.checkpoints import open_folder, read_settings
+from tools.train import twins as commands
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models import registry
@@ -62,7 +63,7 @@ class TestTokenizer:
 
 def test_training_starts_as_recorded():
     """The same seed gives the same losses, up to how this machine's threads round over 25 steps."""
-    _, run = twins.train(2, replace(twins.Recipe(), steps=25), seed=0)
+    _, run = commands.train(2, replace(twins.Recipe(), steps=25), seed=0)
     assert run.steps == recorded_run(2).steps[:1]
     assert run.loss[0] == pytest.approx(recorded_run(2).loss[0], abs=2e-3)
     assert run.accuracy[0] == pytest.approx(recorded_run(2).accuracy[0], abs=2e-3)
@@ -140,9 +141,9 @@ def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     twins.runs.cache_clear()
     run = twins.Run(n_kv_heads=2, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
-    twins.save_runs([run], twins.Recipe())
+    commands.save_runs([run], twins.Recipe())
     other_run = replace(run, n_kv_heads=8)
-    twins.save_runs([replace(run, loss=(0.75,)), other_run], twins.Recipe())
+    commands.save_runs([replace(run, loss=(0.75,)), other_run], twins.Recipe())
     assert twins.runs() == (other_run, replace(run, loss=(0.75,)))
     twins.runs.cache_clear()
 
@@ -155,7 +156,7 @@ def test_command_writes_loadable_folders(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(twins, "POINTS", {8: (1,)})
     monkeypatch.setattr("sys.argv", ["twins", "--seeds", "0", "1"])
     twins.runs.cache_clear()
-    twins.main()
+    commands.main()
     assert [(run.n_kv_heads, run.seed) for run in twins.runs()] == [(8, 0), (8, 1), (2, 0), (2, 1), (1, 0), (1, 1)]
     twins.runs.cache_clear()
     bars = [bar.rpartition("\r")[2] for bar in capsys.readouterr().err.strip("\n").split("\n")]
@@ -170,7 +171,7 @@ def test_command_writes_loadable_folders(tmp_path, monkeypatch, capsys):
     assert len(once) < 0.6 * (end / "model.safetensors").stat().st_size
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
     monkeypatch.setattr("sys.argv", ["twins", "--points"])
-    twins.main()
+    commands.main()
     assert (point / "model.safetensors").read_bytes() == once
     changed_files = {file for file, when in before.items() if file.stat().st_mtime_ns != when}
     assert {file.parent for file in changed_files} == {point}

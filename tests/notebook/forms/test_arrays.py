@@ -1,8 +1,10 @@
-"""Layers in nested, sparse and stacked arrays are read, or refused with what their axes may be."""
+"""Layers in arrays of torch, of numpy and of what lends its memory are read; others are refused."""
 
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
+from torch.masked import masked_tensor
 from torch.testing import assert_close
 
 import viz
@@ -15,86 +17,90 @@ def layer(queries=5, heads=3, seed=0):
     return torch.randn(1, heads, queries, queries, generator=generator).softmax(-1)
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-@pytest.mark.parametrize("form", ["layer", "alone", "mapping", "mean"])
-def test_nested_tensor_of_one_text(layout, form):
-    """Nested tensors hold texts of any lengths; torch gives them no sizes."""
+class Lender:
+    """An array that numpy cannot read, with its numbers by DLPack."""
+
+    __dlpack_device__ = staticmethod(lambda: (1, 0))
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __array__(self, *arguments, **options):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__()
+
+
+READ = {
+    "lender": Lender,
+    "numpy": lambda values: values.numpy(),
+    "another byte order": lambda values: values.numpy().astype(">f4"),
+    "longdouble": lambda values: values.numpy().astype(np.longdouble),
+    "objects": lambda values: values.numpy().astype(object),
+    "turned": lambda values: np.ascontiguousarray(values.numpy()[..., ::-1])[..., ::-1],
+    "read-only": lambda values: np.frombuffer(values.numpy().tobytes(), "f4").reshape(values.shape),
+    "lists": torch.Tensor.tolist,
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+@pytest.mark.parametrize("form", ["layers", "stacked", "matrix"])
+def test_arrays_are_read(kind, form):
+    """Each layer by itself, all in one array, and a mean of heads."""
     maps = layer()
-    nested = torch.nested.nested_tensor([maps[0, 0] if form == "mean" else maps[0]], layout=layout)
-    forms = {"layer": [nested], "mapping": {"attentions": (nested,)}}
-    grid = viz.show(forms.get(form, nested), WORDS, head=0 if form == "mean" else 2)
-    assert_close(torch.tensor(grid.weights), maps[0, 0 if form == "mean" else 2])
+    values = {"layers": maps, "stacked": torch.cat([maps, maps]), "matrix": maps[0, 0]}[form]
+    array = READ[kind](values)
+    grid = viz.show([array] if form == "layers" else array, WORDS)
+    assert_close(torch.tensor(grid.weights), maps[0, 0])
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-def test_nested_tensor_of_texts_raises(layout):
-    texts = torch.nested.nested_tensor([torch.arange(5), torch.arange(4)], layout=layout)
-    with pytest.raises(ValueError, match="A nested tensor holds 2 texts: hand over one of them"):
-        viz.show([layer()], texts)
-    maps = torch.nested.nested_tensor([layer()[0, 0], layer()[0, 1]], layout=layout)
-    with pytest.raises(ValueError, match="A nested tensor holds 2 texts"):
-        viz.show([maps], WORDS)
+def fake():
+    with FakeTensorMode():
+        return torch.ones(1, 3, 5, 5)
 
 
-@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
-@pytest.mark.parametrize("form", ["alone", "layer"])
-def test_sparse_rows_are_read(form):
-    sparse = layer()[0, 0].tril().to_sparse_csr()
-    grid = viz.show(sparse if form == "alone" else [sparse], WORDS)
-    assert_close(torch.tensor(grid.weights), sparse.to_dense())
+UNREADABLE = {
+    "nested": lambda: torch.nested.nested_tensor([layer()[0]]),
+    "jagged": lambda: torch.nested.nested_tensor([layer()[0]], layout=torch.jagged),
+    "sparse": lambda: layer().to_sparse(),
+    "sparse rows": layer()[0, 0].to_sparse_csr,
+    "masked": lambda: masked_tensor(layer(), torch.ones(1, 3, 5, 5).tril().bool()),
+    "fake": fake,
+    "meta": lambda: torch.empty(1, 3, 5, 5, device="meta"),
+    "complex": lambda: layer().to(torch.complex64),
+    "strings": lambda: np.full((1, 1, 5, 5), "a"),
+    "objects": lambda: np.full((1, 1, 5, 5), {}),
+    "other library": type("ndarray", (), {"shape": (1, 1, 5, 5)}),
+}
 
 
-def test_layers_in_object_array():
-    """numpy keeps arrays so that may have other sizes each."""
-    array = np.empty(2, dtype=object)
-    array[:] = [layer().numpy(), layer(seed=1).numpy()]
-    assert_close(torch.tensor(viz.show(array, WORDS, layer=1, head=1).weights), layer(seed=1)[0, 1])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of (nested tensors|MaskedTensors)", "ignore:Sparse CSR")
+@pytest.mark.parametrize("kind", UNREADABLE)
+@pytest.mark.parametrize("form", ["layer", "alone", "output"])
+def test_other_arrays_are_refused(kind, form):
+    value = UNREADABLE[kind]()
+    attentions = {"layer": [value], "alone": value, "output": {"attentions": (value,)}}[form]
+    with pytest.raises(ValueError, match=r"of which no real numbers can be read .*Hand over a plain tensor or array"):
+        viz.show(attentions, WORDS)
 
 
-@pytest.mark.parametrize("name", ["h.{}.attn", "blocks.{}.attn.hook_pattern", "layer_{}", "{}", "arr_{}"])
-def test_layers_by_names_with_numbers(name):
-    """Hooks, files of numpy and JSON name layers so; the number is the layer's."""
-    layers = {name.format(number): layer(seed=number) for number in (10, 2)}
-    grid = viz.show(layers, WORDS, layer=10)
-    assert_close(torch.tensor(grid.weights), layer(seed=10)[0, 0])
-    assert "layers 2, 10" in grid.notes[0]
-    as_json = {key: weights[0].tolist() for key, weights in layers.items()}
-    assert_close(torch.tensor(viz.show(as_json, WORDS, layer=2).weights), layer(seed=2)[0, 0])
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.vmap])
+def test_tensor_inside_transform_is_refused(transform):
+    def show_inside(maps):
+        with pytest.raises(ValueError, match=r"no real numbers can be read"):
+            viz.show([maps.softmax(-1)], WORDS)
+        return maps.sum()
 
-
-def test_cache_with_items_is_a_mapping():
-    """TransformerLens' cache of activations has items, and is no mapping."""
-
-    class Cache:
-        def items(self):
-            return {f"blocks.{i}.attn.hook_pattern": layer(seed=i) for i in range(2)}.items()
-
-    assert_close(torch.tensor(viz.show(Cache(), WORDS, layer=1).weights), layer(seed=1)[0, 0])
-
-
-@pytest.mark.parametrize("names", [
-    ["h.0.attn", "h.0.mlp"], ["attn", "mlp"], ["run_20250101"], ["h.0.head.1"], [-1],
-], ids=str)  # fmt: skip
-def test_names_without_layer_numbers_raise(names):
-    with pytest.raises(ValueError, match=r"The mapping holds .*the layer's number in its name"):
-        viz.show(dict.fromkeys(names, layer()), WORDS)
-
-
-def test_many_names_are_shortened():
-    with pytest.raises(ValueError, match=r"'h\.3\.q' and 4 others: name the stacks"):
-        viz.show({f"h.{i % 4}.{'qk'[i // 4]}": layer() for i in range(8)}, WORDS)
+    transform(show_inside)(torch.rand(*(() if transform is torch.func.grad else (2,)), 1, 3, 5, 5))
 
 
 def test_axes_with_two_meanings_raise():
     """fairseq puts heads first, ESM the batch; neither is told from another by sizes."""
-    with pytest.raises(ValueError, match="3 × 1 × 5 × 5: this may be 3 heads of one text or one head for each of 3"):
+    with pytest.raises(ValueError, match=r"3 × 1 × 5 × 5, and not .* 3 texts, or has its heads first"):
         viz.show([layer().transpose(0, 1)], WORDS)
-    stacked = torch.stack([layer(), layer()], 1)
-    for attentions in (stacked, {"attentions": stacked}):
-        with pytest.raises(ValueError, match="2 layers of one text or one layer of 2 texts"):
-            viz.show(attentions, WORDS)
+    with pytest.raises(ValueError, match="holds 2 texts"):
+        viz.show(torch.stack([layer(), layer()], 1), WORDS)
     with pytest.raises(ValueError, match="The lists of numbers are no table"):
         viz.show([layer()[0].tolist(), layer(4)[0].tolist()], WORDS)
 
@@ -106,3 +112,25 @@ def test_first_axis_of_array_is_noted():
         in viz.show(torch.cat([layer()] * 4), WORDS).notes[0]
     )
     assert viz.show(layer(), WORDS).notes == []
+
+
+@pytest.mark.parametrize("has_items_alone", [True, False])
+def test_transformer_lens_cache_shows_patterns(has_items_alone):
+    """A cache holds more than maps, has items, and is no mapping; a layer without a pattern keeps its number free."""
+    cache = {
+        "hook_embed": torch.zeros(1, 5, 8),
+        "blocks.10.attn.hook_pattern": layer(seed=10),
+        "blocks.2.attn.hook_q": torch.zeros(1, 5, 3, 2),
+        "blocks.2.attn.hook_pattern": layer(seed=2),
+    }
+    grid = viz.show(type("Cache", (), {"items": cache.items})() if has_items_alone else cache, WORDS, layer=10)
+    assert_close(torch.tensor(grid.weights), layer(seed=10)[0, 0])
+    assert "layers 2, 10" in grid.notes[0]
+
+
+@pytest.mark.parametrize("names", [
+    ["h.0.attn"], ["encoder"], [3], ["encoder.0.attn.hook_pattern", "decoder.0.attn.hook_pattern"],
+], ids=str)  # fmt: skip
+def test_other_mappings_are_refused(names):
+    with pytest.raises(ValueError, match=r"neither a model's output nor a cache of TransformerLens.*hand over a tuple"):
+        viz.show(dict.fromkeys(names, layer()), WORDS)

@@ -38,7 +38,8 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
         return {}
     try:
         layout, blocks = find_block_layout(model, "decoder", of_stream=True), blocks_of(model)
-    except ModelError:  # a family whose norms are not known
+    # The norms of some families are not known.
+    except ModelError:
         return {}
     words = sample_words(model)
     vectors = model.embeddings(words.tolist())
@@ -47,7 +48,8 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
     with torch.inference_mode():
         for block, call in zip(blocks, capture(model, "a").calls, strict=True):
             spec, weights = call.projections.spec, call.projections
-            if call.latent is not None:  # its values are made of another vector than the word's
+            # Latent values are made of another vector than the word's.
+            if call.latent is not None:
                 return {}
             normed = read_by_heads(block, layout, vectors)
             values = share_kv(split_heads(normed @ weights.w_v, spec.G), spec.H)

@@ -137,6 +137,7 @@ def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
     """The same atlas with what a decoder loses without each head, which takes longer than all the rest."""
     scores = dict(atlas.scores)
     for name, values in score_removal(model, atlas.lines).items():
-        nothing = torch.full_like(values, torch.nan)  # neither an even spread nor random weights have a loss to lose
+        # Neither an even spread nor random weights have a loss to lose.
+        nothing = torch.full_like(values, torch.nan)
         scores[name] = summarize(name, values, nothing[:, 0, 0], [nothing])
     return replace(atlas, scores=scores)

@@ -84,7 +84,8 @@ def score_even(model: LoadedModel, texts: Sequence[Text], *, repeats: bool = Fal
             scores_by_text.append(repeated_scores(spread, text.ids))
             continue
         scores = sentence_scores(spread, text.ids, text.special, text.marks, visible)
-        scores_by_text.append({**scores, WINDOW: torch.zeros(1)})  # it is what windows are compared with
+        # Windows are compared with it.
+        scores_by_text.append({**scores, WINDOW: torch.zeros(1)})
     return {
         name: torch.stack([scores[name][0] for scores in scores_by_text]) for name in (REPEATS if repeats else TEXTS)
     }

@@ -19,9 +19,7 @@ def random_weights(model: LoadedModel, seed: int = SEEDS[0]) -> LoadedModel:
     from, all of them would spread evenly. The word vectors are the model's own, and are shared, not copied.
     """
     words = model.model.get_input_embeddings()
-    shared = {
-        id(module): module for module in (words, *words.parameters())
-    }  # a vocabulary head may be the same numbers
+    shared = {id(module): module for module in (words, *words.parameters())}
     copied = deepcopy(model.model, dict(shared))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -106,7 +106,8 @@ def dequantise(tensors: dict[str, Tensor], config: Mapping[str, Any], entry: Ent
     weights: dict[str, Tensor] = {}
     try:
         for name in sorted(tensors):
-            if name not in tensors:  # a scale, which its weight took along
+            # A scale is gone with its weight.
+            if name not in tensors:
                 continue
             tensor = tensors.pop(name)
             if name.endswith("_blocks") and (exponents := tensors.pop(f"{name[:-6]}scales", None)) is not None:
@@ -197,7 +198,8 @@ def dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
         raise ValueError(f"MXFP4 blocks {tuple(blocks.shape)} do not fit scales {tuple(exponents.shape)}")
     n, rows, columns = blocks.shape[0], blocks.shape[1], blocks.shape[2] * blocks.shape[3] * 2
     weights = torch.empty(n, columns, rows)
-    for i in range(n):  # not all at once: the indices take as much memory as the weights
+    # The indices take as much memory as the weights, so one expert follows the other.
+    for i in range(n):
         weights[i] = dequantise_mxfp4(blocks[i], exponents[i]).T
     return weights
 

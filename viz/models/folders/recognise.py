@@ -50,7 +50,8 @@ def find_model(entry: Entry, folder: Path) -> Path:
         next(folder.iterdir(), None)
     except PermissionError as error:
         raise ModelError("unreadable", model=entry.id, file=folder.name, reason=error.strerror) from error
-    except (OSError, ValueError):  # a path that can be none
+    # The text may be no path at all.
+    except (OSError, ValueError):
         is_there = False
     if not is_there:
         raise ModelError("no_folder", model=entry.id)

@@ -41,7 +41,8 @@ def check_report(entry: Entry, report: Mapping[str, Any]) -> None:
             raise ModelError("untied", model=entry.id, name=gaps[0])
         raise corrupt(entry, f"no weights for {gaps[0]}")
     if relative := [key for key in unexpected if key.endswith("distance_embedding.weight")]:
-        raise ModelError("attention", model=entry.id, option=relative[0])  # transformers 5 leaves them out
+        # transformers 5 leaves these weights out.
+        raise ModelError("attention", model=entry.id, option=relative[0])
     for name, shape, expected_shape in sorted(report["mismatched_keys"]):
         reason = f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}"
         raise ModelError("names", model=entry.id, reason=reason)

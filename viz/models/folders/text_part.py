@@ -35,7 +35,8 @@ def text_weights(tensors: Mapping[str, Tensor], expected: Iterable[str]) -> dict
         tensors: of the whole model.
         expected: names of the text part's own weights.
     """
-    around = AROUND if any(name.startswith(AROUND) for name in tensors) else ("model.",)  # Qwen2-VL as published
+    # Qwen2-VL's published files have other names.
+    around = AROUND if any(name.startswith(AROUND) for name in tensors) else ("model.",)
     weights = {name: tensor for key, tensor in tensors.items() if (name := _inner_name(key, around))}
     names = set(expected)
     prefixes = ("", *sorted({f"{name.partition('.')[0]}." for name in names}))

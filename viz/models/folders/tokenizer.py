@@ -62,7 +62,8 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
 
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **OPTIONS)
         is_merged = proto.trainer_spec.model_type == proto.trainer_spec.BPE
-        if is_merged and type(tokenizer) is transformers.PreTrainedTokenizerFast:  # nothing names its class
+        # Nothing in the folder names the tokenizer's class.
+        if is_merged and type(tokenizer) is transformers.PreTrainedTokenizerFast:
             tokenizer = transformers.LlamaTokenizer.from_pretrained(file.parent, **OPTIONS)
         if not tokenizer.is_fast:
             raise sentencepiece.refusal(entry, file, "no fast tokenizer")

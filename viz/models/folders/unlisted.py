@@ -35,7 +35,8 @@ def find_weights(entry: Entry, folder: Path) -> list[Path]:
         ModelError: "missing", which names the shard that is; "weights", if several files could be the model's.
     """
     candidates = (file for file in folder.glob("*.safetensors") if not file.name.startswith(NOT_WEIGHTS))
-    files = sorted(file for file in candidates if file.is_file())  # a link may lead nowhere
+    # A link may lead nowhere.
+    files = sorted(file for file in candidates if file.is_file())
     shards: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for file in files:
         if match := SHARD.fullmatch(file.name):

@@ -62,9 +62,8 @@ def map_names(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
     """
     plain = {name: ".".join(part for part in name.split(".") if part not in WRAPPERS) for name in names}
     expected_names = set(expected)
-    expected_names |= {
-        name.partition(".")[2] for name in expected_names
-    }  # a model without its head is saved without its first part
+    # A model without its head is saved without its first part.
+    expected_names |= {name.partition(".")[2] for name in expected_names}
     prefix = _outer_prefix(plain.values(), expected_names)
     inner = {name: value.removeprefix(prefix) for name, value in plain.items()}
     return inner if len(set(inner.values())) == len(set(plain.values())) else plain

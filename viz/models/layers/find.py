@@ -44,7 +44,8 @@ def _projections(attention: nn.Module, layout: Layout) -> tuple[nn.Module, ...]:
         q_up = "q_proj" if getattr(attention, "q_b_proj", None) is None else "q_b_proj"
         return attention.get_submodule(q_up), attention.get_submodule("kv_b_proj")
     modules = [getattr(attention, name) for name in layout.projections]
-    return tuple(module if module is not None else modules[1] for module in modules)  # Gemma 4 may use W_K as W_V
+    # Gemma 4 may use W_K as W_V.
+    return tuple(module if module is not None else modules[1] for module in modules)
 
 
 def _source_of(attention: Any, earlier: Sequence[Layer]) -> Layer | None:

@@ -22,8 +22,10 @@ def gate_module(layer: Layer) -> nn.Module | None:
 def read_gate(layer: Layer, gate_output: Tensor, n_heads: int) -> Tensor:
     """Return a layer's gate, (H, T, d_v), or (H, T, 1) where a head has one number, from its module's output."""
     by_head = gate_output.unflatten(-1, (n_heads, -1))
-    if layer.layout.doubled:  # q and the gate of head 0, then of head 1, ...
+    # Here q and the gate of head 0 come first, then those of head 1.
+    if layer.layout.doubled:
         by_head = by_head.chunk(2, dim=-1)[1]
-    if isinstance(bias := getattr(layer.attention, "gate_bias", None), Tensor):  # Beam's, one number a head
+    # Beam's gate has one number a head.
+    if isinstance(bias := getattr(layer.attention, "gate_bias", None), Tensor):
         by_head = by_head + bias.detach()[:, None]
     return ACTIVATIONS[layer.layout.gate_activation](by_head).transpose(0, 1)

@@ -27,7 +27,8 @@ def norm_weights(module: nn.Module) -> NormWeights:
     """
     eps: Any = module.eps if hasattr(module, "eps") else module.variance_epsilon
     gain, shift = module.weight, getattr(module, "bias", None)
-    if gain is None:  # OPT may have norms that learn nothing
+    # OPT may have norms that learn nothing.
+    if gain is None:
         assert isinstance(module, nn.LayerNorm)
         return NormWeights(gain=torch.ones(module.normalized_shape), eps=float(eps))
     assert isinstance(gain, Tensor)
@@ -127,7 +128,8 @@ def _parts_of_rope(apply: Callable[..., tuple[Tensor, Tensor]], cos: Tensor, sin
     Its function is linear in the vectors, and some round them to float32, in which no slope could be measured.
     """
     width = cos.shape[-1]
-    if "q" not in inspect.signature(apply).parameters:  # Gemma 4's turns queries and keys one after the other
+    # Gemma 4's function turns queries and keys one after the other.
+    if "q" not in inspect.signature(apply).parameters:
         turn_one: Any = apply
 
         def apply(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:

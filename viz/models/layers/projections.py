@@ -17,11 +17,13 @@ def read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memor
         pairs = [pairs[0], (w_k, None), (w_v, None)]
     if len(pairs) == 1:
         (w, b), sizes = pairs[0], [H * d_k, G * d_k, G * d_v]
-        if layer.layout.interleaved:  # q, k, v of head 0, then of head 1, ...: all q first, then all k, then all v
+        # Here q, k, v of head 0 come first, then those of head 1; all q first, then all k, then all v are returned.
+        if layer.layout.interleaved:
             w = w.unflatten(1, (H, 3, d_k)).transpose(1, 2).flatten(1)
             b = None if b is None else b.unflatten(0, (H, 3, d_k)).transpose(0, 1).flatten()
         pairs = list(zip(w.split(sizes, dim=1), b.split(sizes) if b is not None else [None] * 3, strict=True))
-    if layer.layout.doubled:  # the gate's half of each head's columns goes
+    # The gate's half of each head's columns is left out.
+    if layer.layout.doubled:
         pairs[0] = _first_halves(*pairs[0], n_heads=H)
     for letter, name in layer.layout.factors.items():
         at, factor = "qkv".index(letter), float(getattr(layer.attention, name))

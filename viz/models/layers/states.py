@@ -15,7 +15,8 @@ def states_of(result: Any, model: LoadedModel) -> dict[str, tuple[Tensor, ...]]:
         states = [state[0] for state in (hidden if last is None else (*hidden[:-1], last))]
         blocks = {layer.block for layer in model.layers}
         skipped = [block for block in range(max(blocks)) if block not in blocks]
-        if len(states) + len(skipped) == max(blocks) + 2:  # Llama 3.2 Vision's: without a picture they are not run
+        # Without a picture these layers of Llama 3.2 Vision are not run.
+        if len(states) + len(skipped) == max(blocks) + 2:
             for block in skipped:
                 states.insert(block, states[block])
         return {model.layers[0].layout.stack: tuple(states)}

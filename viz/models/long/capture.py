@@ -118,7 +118,7 @@ def _layer(q: Tensor, k: Tensor, *, at: int, sinks: Tensor | None = None, **opti
     H, G, row = len(q), len(k), torch.tensor([at])
     of_heads = [None] * H if sinks is None else sinks.tolist()
     rows = [weights_of_rows(q[i], k[i * G // H], row, sink=of_heads[i], **options) for i in range(H)]
-    del options["causal"]  # of all layers alike
+    del options["causal"]
     return LongLayer(queries=pack(q), keys=pack(k), witness=torch.cat(rows), sinks=sinks, **options)
 
 

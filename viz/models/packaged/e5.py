@@ -149,7 +149,8 @@ def read(file: Path) -> Parts:
     sizes = Sizes(**{field.name: number for field, number in zip(fields(Sizes), numbers, strict=True)})
     pieces = _pieces(cursor)
     _, n_bytes = cursor.numbers("iI")
-    cursor.take(n_bytes)  # what becomes of single characters: the normalizer has that, and of characters together
+    # What becomes of characters stands here; the normalizer has that.
+    cursor.take(n_bytes)
     config = BertConfig(
         vocab_size=sizes.vocabulary,
         hidden_size=sizes.d_model,

@@ -65,7 +65,8 @@ def contents(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, Tensor]]]:
     start = -(-cursor.at // aligned) * aligned
 
     def tensors() -> Iterator[tuple[str, Tensor]]:
-        for name, shape, kind, offset in places:  # the fastest axis first, where torch has it last
+        # A file has the fastest axis first, torch has it last.
+        for name, shape, kind, offset in places:
             weights, n_bytes, widen = FORMATS[kind]
             cursor.at = start + offset
             yield name, widen(cursor.tensor(prod(shape) // weights * n_bytes)).view(*reversed(shape))

@@ -79,7 +79,8 @@ class VisionModel:
     def pixels(self, picture: Tensor) -> Tensor:
         """A picture (channels, rows, columns), 0 to 1, as the model reads it: its own size, channels and scale."""
         values = picture.float()
-        if len(values) != self.channels:  # grey for colour, or one grey for each colour
+        # A grey picture for colours, or colours for a grey one.
+        if len(values) != self.channels:
             values = values.mean(0, keepdim=True).expand(self.channels, -1, -1)
         if values.shape[1:] != self.size:
             values = interpolate(values[None], self.size, mode="bilinear", antialias=True)[0].clamp(0, 1)

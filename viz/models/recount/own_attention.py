@@ -128,7 +128,8 @@ def _begin_at(
             return result
         if hands_on_states:
             return args[0] if args else options["hidden_states"]
-        if going.below is None:  # T5's first block makes the position bias of all, in a tuple
+        # T5's first block makes the position bias of all, in a tuple.
+        if going.below is None:
             going.below = forward(*args, **options)
             hands_on_states.extend([True] * isinstance(going.below, Tensor))
         return going.below
@@ -196,7 +197,8 @@ def _attend_once(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tens
     states = capture.states.get(model.layers[0].layout.stack)
     twin_layer = twin(model).layers[layer]
     call = capture.calls[layer]
-    x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
+    # W_Q of latent attention may read another vector than its layer.
+    x = None if call.latent is not None else call.x
     going = _Pass(twin_layer.attention, twin_layer.block, x, None if states is None else states[twin_layer.block])
     if not twin_layer.can_run_alone:
         going.x = going.state = None

@@ -74,7 +74,8 @@ def parts(tokenizer: Any, ids: Sequence[int]) -> list[Part]:
     of_bytes, of_latin, added = writes_bytes(tokenizer), _writes_latin(tokenizer), tokenizer.added_tokens_decoder
     labels_or_bytes: list[Part] = []
     for number, token in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
-        if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)
+        # A model's table may have more rows than its tokenizer has tokens, as Qwen2.5's has.
+        if token is None:
             labels_or_bytes.append(f"⟨{number}⟩")
         elif number in added and (of_bytes or of_latin or added[number].special):
             labels_or_bytes.append(visible(token) or token)
@@ -163,7 +164,8 @@ def share_out(text: str, spans: Sequence[Span], tokens: Sequence[Part]) -> list[
 def _shared(stretch: str, start: int, run: Sequence[Part]) -> Iterator[Span]:
     """The letters of a stretch of text that each token holds a byte of; all of them if the bytes are others."""
     data = b"".join(part for part in run if isinstance(part, bytes))
-    if not stretch.encode().startswith(data):  # of a text that is cut off the last letters are not there
+    # Of a text that is cut off the last letters are missing.
+    if not stretch.encode().startswith(data):
         yield from [(start, start + len(stretch))] * len(run)
         return
     ends, at = list(accumulate(len(letter.encode()) for letter in stretch)), 0

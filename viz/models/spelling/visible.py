@@ -7,7 +7,8 @@ from functools import lru_cache
 
 SPACE = "␣"
 _SYMBOLS = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
-_BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks by category, yet nothing to see
+# Letters and marks by category, of which nothing is seen.
+_BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"
 _JOINERS, _TAG_END = "\u200c\u200d", "\U000e007f"
 _LINKS = frozenset(_JOINERS + _TAG_END)
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
@@ -87,7 +88,7 @@ def _is_emoji(character: str) -> bool:
     return "\U0001f000" <= character <= "\U0001faff"
 
 
-@lru_cache(maxsize=1_000)  # a vocabulary's words are made of few
+@lru_cache(maxsize=1_000)
 def _visible_character(character: str) -> str:
     if character in _SYMBOLS:
         return _SYMBOLS[character]

@@ -11,10 +11,13 @@ from viz.models.spelling.pieces import Span
 def _splitter() -> Any:
     from tokenizers import Regex, pre_tokenizers
 
-    single = r"\p{Han}\p{Hiragana}\p{Katakana}"  # scripts without spaces: one character a token
+    # Of scripts without spaces each character is a token.
+    single = r"\p{Han}\p{Hiragana}\p{Katakana}"
     letter = rf"(?![{single}])[\p{{L}}\p{{M}}\p{{N}}_]"
-    word = rf"{letter}(?:{letter}|[\x{{200C}}\x{{200D}}])*"  # Persian, Sinhala and others join and part letters so
-    inside = r"['’\x{B7}\x{387}\x{55F}\x{5F3}\x{5F4}\x{2027}]"  # marks that part no word (UAX #29)
+    # Persian, Sinhala and others join and part letters by these.
+    word = rf"{letter}(?:{letter}|[\x{{200C}}\x{{200D}}])*"
+    # These marks part no word (UAX #29).
+    inside = r"['’\x{B7}\x{387}\x{55F}\x{5F3}\x{5F4}\x{2027}]"
     inside = rf'(?:{inside}|(?<=\p{{Hebrew}})"(?=\p{{Hebrew}}))'
     # At each flag \X counts all flags before it, which is quadratic: they are cut two letters at a time.
     flag = r"[\x{1F1E6}-\x{1F1FF}]{2}[\p{M}\x{200C}\x{200D}\x{1F3FB}-\x{1F3FF}]*"
@@ -51,7 +54,8 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
     """
     places, text_spans = [place for _, place in words_in(text)], _order_spans(spans)
     word_ranges = _find_word_ranges(text_spans, places)
-    apart = [True, *map(bool, added)]  # a token is new behind what the tokenizer added, and if it was added
+    # A word begins behind what the tokenizer added, and at what it added.
+    apart = [True, *map(bool, added)]
     numbers: list[int] = []
     number = -1
     for i, is_added in enumerate(added):
@@ -97,7 +101,7 @@ def _continues(text: str, spans: Sequence[Span], word_ranges: Sequence[Span], i:
     if first_before < behind_before:
         return first < behind_before and first < behind
     (start_before, end_before), (start, _) = spans[i - 1], spans[i]
-    if first == behind:  # white space that is cut
+    if first == behind:
         return start < end_before
     return text[start] != " " and not text[start_before:start].strip(" ")
 

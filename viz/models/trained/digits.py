@@ -1,18 +1,16 @@
 """A small vision model of this project's own, which reads handwritten digits.
 
-``python -m viz.models.trained.digits`` trains it again.
+``python -m tools.train digits`` trains it again.
 
 A stock ViT of three layers, with a patch for every pixel of scikit-learn's digits (8 x 8): its heads look at pixels as
 those of a text model look at words, so that they can be held to a convolution's.
 """
 
-import argparse
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,18 +83,6 @@ def run() -> Run:
     """Record of the training of the weights in ``assets/``."""
     record = json.loads((FOLDER / "run.json").read_text("utf8"))["run"]
     return Run(**record | {name: tuple(record[name]) for name in ("loss", "accuracy")})
-
-
-def split(seed: int) -> tuple[Digits, Digits]:
-    """scikit-learn's digits, mixed: those to train on, and those held out."""
-    from sklearn.datasets import load_digits
-
-    data = load_digits()
-    order = torch.randperm(len(data.target), generator=torch.Generator().manual_seed(seed))
-    levels = torch.from_numpy(data.images).round().to(torch.uint8)[order]
-    names = torch.from_numpy(data.target).long()[order]
-    cut = len(order) - HELD_OUT
-    return Digits(levels=levels[:cut], names=names[:cut]), Digits(levels=levels[cut:], names=names[cut:])
 
 
 def pixels(levels: Tensor) -> Tensor:
@@ -196,36 +182,3 @@ def train(
         loss=tuple(losses),
         accuracy=tuple(right),
     )
-
-
-def save(folder: Path, model: Any, recipe: Recipe, how: Run, new: Digits) -> None:
-    """Write the checkpoint, how pictures are read, the record, and the digits that were held out."""
-    model.save_pretrained(folder)
-    (folder / "model.safetensors").chmod(0o644)
-    reads = {"image_mean": [0.5], "image_std": [0.5], "size": {"height": SIDE, "width": SIDE}}
-    (folder / "preprocessor_config.json").write_text(json.dumps(reads, indent=2) + "\n", "utf8")
-    record = {"recipe": asdict(recipe), "run": asdict(how)}
-    (folder / "run.json").write_text(json.dumps(record) + "\n", "utf8")
-    Image.fromarray(new.levels.reshape(-1, SIDE).numpy()).save(folder / "held_out.png", optimize=True)
-    (folder / "held_out.txt").write_text("".join(str(int(name)) for name in new.names) + "\n", "ascii")
-
-
-def main() -> None:
-    """Train and write the folder: some minutes on one core."""
-    from tqdm import tqdm
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--folder", type=Path, default=FOLDER)
-    folder = parser.parse_args().folder
-    torch.set_num_threads(1)  # with more, sums are rounded in another order
-    recipe = Recipe()
-    digits = split(recipe.seed)
-    with tqdm(total=recipe.epochs * (len(digits[0].names) // recipe.batch)) as bar:
-        model, how = train(recipe, digits, on_step=bar.update)
-        bar.set_postfix(accuracy=how.accuracy[-1])
-    folder.mkdir(exist_ok=True)
-    save(folder, model, recipe, how, digits[1])
-
-
-if __name__ == "__main__":
-    main()

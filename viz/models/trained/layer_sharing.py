@@ -1,15 +1,14 @@
 """The cost of sharing weights across layers: the twins' task, learned by a stack that runs one layer twice.
 
-``python -m viz.models.trained.layer_sharing`` trains it again: *tied* is twin-g8 whose second layer is its first
+``python -m tools.train layer_sharing`` trains it again: *tied* is twin-g8 whose second layer is its first
 (ALBERT's way, Lan et al. 2020); *single* has that layer once, so as many parameters as tied and half the compute;
 *independent* is twin-g8 itself, trained as long as the others.
 """
 
-import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -50,7 +49,8 @@ def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
     model = twins.build(n_kv_heads, recipe, seed=seed)
     for i in range(1, recipe.n_layers):
         model.model.layers[i] = model.model.layers[0]
-    model.config.use_cache = False  # transformers keeps a cache by the layer's own number, which all passes share
+    # transformers keeps a cache by the layer's own number, which all passes share.
+    model.config.use_cache = False
     return model
 
 
@@ -70,7 +70,8 @@ def count(model: Any) -> int:
 def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
     """Measure what the heads of every pass do, on fresh sequences."""
     ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
-    eager = deepcopy(model)  # the model itself keeps its attention
+    # The model itself keeps its attention.
+    eager = deepcopy(model)
     eager.set_attn_implementation("eager")
     with torch.inference_mode():
         maps = eager(input_ids=ids, output_attentions=True, use_cache=False).attentions
@@ -86,12 +87,6 @@ def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
     )
 
 
-def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
-    """Train one variant on the twins' task, with the twins' recipe."""
-    model, run = twins.train(N_KV_HEADS, recipe, seed=seed, on_step=on_step, make=VARIANTS[variant])
-    return Trained(variant=variant, parameters=count(model), run=run, look=look(model, recipe, seed=20_000))
-
-
 def _read(record: dict[str, Any]) -> Trained:
     run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
     rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in record["look"].items()}
@@ -104,34 +99,3 @@ def trainings() -> tuple[Trained, ...]:
     """Records of the trainings, every variant with every seed."""
     file = twins.FOLDER / "tied.json"
     return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
-
-
-def save(new: Sequence[Trained], recipe: Recipe) -> None:
-    """Add trainings to the record; one of the same variant and seed is replaced."""
-    by_variant = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
-    order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
-    lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
-    head = json.dumps(asdict(recipe))
-    (twins.FOLDER / "tied.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
-    trainings.cache_clear()
-
-
-def main() -> None:
-    """Train every variant, with a progress bar, and record how it went."""
-    from tqdm import tqdm
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
-    torch.set_num_threads(1)  # with more, sums are rounded in another order and the steps end elsewhere
-    arguments, recipe = parser.parse_args(), Recipe(steps=STEPS)
-    for seed in arguments.seeds:
-        for variant in arguments.variants:
-            with tqdm(total=recipe.steps, desc=f"{variant}, seed {seed}") as bar:
-                trained = train(variant, recipe, seed=seed, on_step=bar.update)
-                bar.set_postfix(loss=trained.run.loss[-1], accuracy=trained.run.accuracy[-1])
-            save([trained], recipe)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,14 @@
 """Three small decoders that differ in one number, G: the *twins*.
 
-``python -m viz.models.trained.twins`` trains them again.
+``python -m tools.train twins`` trains them again.
 
 Each is a stock Llama of two layers that reads random everyday words, repeated: the only way to know what comes next is
 to look for the present word's earlier mention and copy what came after it (an induction head, Olsson et al. 2022).
 """
 
-import argparse
 import json
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -100,19 +97,20 @@ def predictable(ids: Tensor, period: Tensor) -> Tensor:
     return torch.arange(1, ids.shape[1]) > period[:, None]
 
 
-def _losses(model: Any, ids: Tensor) -> tuple[Tensor, Tensor]:
+def losses(model: Any, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Loss of every word but the first, in nats, and whether the likeliest word is the right one; (n, T - 1) each."""
     logits = model(input_ids=ids).logits[:, :-1]
-    losses = cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
-    return losses, logits.argmax(-1) == ids[:, 1:]
+    nats = cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(len(ids), -1)
+    return nats, logits.argmax(-1) == ids[:, 1:]
 
 
 def measure(model: Any, recipe: Recipe, *, seed: int) -> tuple[float, float]:
     """Loss and accuracy over the words that can be known, on fresh sequences."""
     ids, period = repeated(recipe.measured_on, recipe, torch.Generator().manual_seed(seed))
     with torch.inference_mode():
-        losses, right = _losses(model, ids)
+        nats, right = losses(model, ids)
     is_predictable = predictable(ids, period)
-    return float(losses[is_predictable].mean()), float(right[is_predictable].float().mean())
+    return float(nats[is_predictable].mean()), float(right[is_predictable].float().mean())
 
 
 def build(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
@@ -136,38 +134,6 @@ def build(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
         return transformers.LlamaForCausalLM(config)
 
 
-def train(
-    n_kv_heads: int,
-    recipe: Recipe,
-    *,
-    seed: int,
-    on_step: Callable[[], Any] = lambda: None,
-    make: Callable[..., Any] = build,
-    after: Callable[[int, Any], None] = lambda step, model: None,
-) -> tuple[Any, Run]:
-    """Train one twin, or what ``make`` builds. The same seed shows every one the same sequences in the same order.
-
-    Every next word counts in the loss, those that cannot be known too: the model is not told which is which. ``after``
-    each step the model can be looked at.
-    """
-    model = make(n_kv_heads, recipe, seed=seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate)
-    generator = torch.Generator().manual_seed(seed)
-    measurements = []
-    for step in range(1, recipe.steps + 1):
-        ids, _ = repeated(recipe.batch, recipe, generator)
-        losses, _ = _losses(model, ids)
-        losses.mean().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        if step % recipe.measured_every == 0:
-            measurements.append((step, *measure(model, recipe, seed=10_000)))
-        after(step, model)
-        on_step()
-    steps, loss, accuracy = zip(*measurements, strict=True)
-    return model.eval(), Run(n_kv_heads=n_kv_heads, seed=seed, steps=steps, loss=loss, accuracy=accuracy)
-
-
 @cache
 def tokenizer() -> Any:
     """One token a word, whatever its case; marks stand alone, and an unknown word is [UNK]."""
@@ -188,53 +154,3 @@ def unknown(text: str) -> tuple[str, ...]:
     backend = tokenizer().backend_tokenizer
     pieces = backend.pre_tokenizer.pre_tokenize_str(backend.normalizer.normalize_str(text))
     return tuple(dict.fromkeys(word for word, _ in pieces if word not in words()))
-
-
-def save_runs(new: Sequence[Run], recipe: Recipe) -> None:
-    """Add runs to the record; a run of the same G and seed is replaced."""
-    file = FOLDER / "runs.json"
-    by_key = {(run.n_kv_heads, run.seed): run for run in (*(runs() if file.exists() else ()), *new)}
-    lines = ",\n".join(json.dumps(asdict(by_key[key])) for key in sorted(by_key, key=lambda key: (-key[0], key[1])))
-    file.write_text(f'{{"recipe": {json.dumps(asdict(recipe))},\n"runs": [\n{lines}\n]}}\n', "utf8")
-    runs.cache_clear()
-
-
-def _save(model: Any, name: str) -> None:
-    model.save_pretrained(FOLDER / name)
-    tokenizer().save_pretrained(FOLDER / name)
-    (FOLDER / name / "model.safetensors").chmod(0o644)
-
-
-def save_point(n_kv_heads: int, step: int, model: Any) -> None:
-    """Keep a twin as it is after one of the steps of ``POINTS``; rounded to 16 bits, half as large."""
-    if step in POINTS.get(n_kv_heads, ()):
-        _save(deepcopy(model).half(), point_id(n_kv_heads, step))
-
-
-def main() -> None:
-    """Train every twin, with a progress bar; seed 0's are kept, of other seeds only how they went."""
-    from tqdm import tqdm
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument(
-        "--points", action="store_true", help="only the points of seed 0's training, as far as the last"
-    )
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
-    for seed in [0] if arguments.points else arguments.seeds:
-        for n_kv_heads in POINTS if arguments.points else GROUPS:
-            recipe = replace(Recipe(), steps=POINTS[n_kv_heads][-1]) if arguments.points else Recipe()
-            after = partial(save_point, n_kv_heads) if seed == 0 else lambda step, model: None
-            with tqdm(total=recipe.steps, desc=f"G = {n_kv_heads}, seed {seed}") as bar:
-                model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.update, after=after)
-                bar.set_postfix(loss=run.loss[-1], accuracy=run.accuracy[-1])
-            if arguments.points:
-                continue
-            save_runs([run], recipe)
-            if seed == 0:
-                _save(model, twin_id(n_kv_heads))
-
-
-if __name__ == "__main__":
-    main()

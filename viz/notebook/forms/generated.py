@@ -9,9 +9,8 @@ from torch import Tensor
 
 def shape_of(layers: Any) -> tuple[int, int] | None:
     """Return (queries, keys) of the first layer that has weights; None if there is none."""
-    layer_with_map = (
-        next((layer for layer in layers if layer is not None), None) if isinstance(layers, tuple | list) else None
-    )
+    is_list = isinstance(layers, tuple | list)
+    layer_with_map = next((layer for layer in layers if layer is not None), None) if is_list else None
     shape = tuple(getattr(layer_with_map, "shape", ()))
     return (shape[-2], shape[-1]) if len(shape) >= 2 else None
 
@@ -37,40 +36,25 @@ def are_steps(parts: Sequence[Any]) -> bool:
     return True
 
 
-def are_rows(parts: Sequence[Any]) -> bool:
-    """True if parts are the steps of cross-attention alone: all have the same keys, of which the first reads all.
-
-    The steps of a growing text have zeros there, a cache's room for tokens to come.
-    """
-    sizes = [size for part in parts if (size := shape_of(part))]
-    rows = [rows for rows, _ in sizes]
-    if (
-        len(sizes) < max(2, len(parts))
-        or len({keys for _, keys in sizes}) != 1
-        or not (set(rows) == {1} or _grow(rows))
-    ):
-        return False
-    first = next(layer for layer in parts[0] if layer is not None)
-    return bool((torch.as_tensor(first)[..., 1:] != 0).any())
-
-
 def join_steps(steps: Sequence[Any]) -> tuple[Any, ...]:
     """Return one map (1, H, T, T) a layer of a text that grew step by step."""
-    if _are_whole(steps):
+    if _have_all_rows(steps):
         return tuple(steps[-1])
     for number, step in enumerate(steps[1:], 1):
         _check_own_key(step, sum(rows for rows, _ in map(_size, steps[: number + 1])))
-    return tuple(_grown([step[i] for step in steps], i) for i in range(len(steps[0])))
+    return tuple(_grown([step[i] for step in steps]) for i in range(len(steps[0])))
 
 
-def _are_whole(steps: Sequence[Any]) -> bool:
-    """Return True if each step has every row so far, as without a cache: the last has them all."""
-    sizes = [_size(step) for step in steps]
-    return _grow([rows for rows, _ in sizes]) and all(rows == columns for rows, columns in sizes)
+def join_rows(steps: Sequence[Any]) -> tuple[Any, ...]:
+    """Return one map (1, H, T, K) a layer of cross-attention, whose keys stay the same from step to step."""
+    if _have_all_rows(steps):
+        return tuple(steps[-1])
+    return tuple(torch.cat([_one_text(step[i]) for step in steps], -2) for i in range(len(steps[0])))
 
 
-def _grow(rows: list[int]) -> bool:
-    """Return True if each of several steps has one row more than the last."""
+def _have_all_rows(steps: Sequence[Any]) -> bool:
+    """True if each step has one row more than the last, as without a cache: the last has them all."""
+    rows = [rows for rows, _ in map(_size, steps)]
     return len(rows) > 1 and rows == list(range(rows[0], rows[0] + len(rows)))
 
 
@@ -89,13 +73,6 @@ def _check_own_key(step: Any, end: int) -> None:
                 "assistant, prompt lookup), or where a model chooses its keys. Let the model read what was written, in "
                 "one pass: viz.show(model, tokenizer, sequences[0])."
             )
-
-
-def join_rows(steps: Sequence[Any]) -> tuple[Any, ...]:
-    """Return one map (1, H, T, K) a layer of cross-attention, whose keys stay the same from step to step."""
-    if _grow([rows for rows, _ in map(_size, steps)]):
-        return tuple(steps[-1])  # without a cache the last step has every row
-    return tuple(_one_text(torch.cat([_one_text(step[i]) for step in steps], -2)) for i in range(len(steps[0])))
 
 
 def _size(step: Any) -> tuple[int, int]:
@@ -117,29 +94,24 @@ def _one_text(layer: Any) -> Tensor:
     return weights
 
 
-def _grown(blocks: Sequence[Any], number: int) -> Tensor | None:
-    """A layer's blocks of rows below each other, each with as many columns as there are tokens in the end."""
+def _grown(blocks: Sequence[Any]) -> Tensor | None:
+    """A layer's blocks of rows below each other, each with as many columns as there are tokens in the end.
+
+    Zeros behind the last token are a cache's room for tokens to come; a window keeps the last keys.
+    """
     if all(block is None for block in blocks):
         return None
     blocks = [_one_text(block) for block in blocks]
-    total = sum(block.shape[-2] for block in blocks)
+    total, end = sum(block.shape[-2] for block in blocks), 0
     grown_map = blocks[0].new_zeros((*blocks[0].shape[:-2], total, total))
-    at = 0
     for block in blocks:
-        rows, columns = block.shape[-2:]
-        end = at + rows
-        if at == 0 and bool((block[..., end:] != 0).any()):
+        start, end = end, end + block.shape[-2]
+        if bool((block[..., end:] != 0).any()):
             raise ValueError(
-                f"The first step has {rows} {'row' if rows == 1 else 'rows'} and weights on {columns} keys: the rows "
-                "of the other tokens are not in these steps. They were read before, from a cache or in parts. Let the "
-                "model read the text in one pass: viz.show(model, tokenizer, sequences[0])."
+                f"A step has weights on {block.shape[-1]} keys, and its rows and those of the steps before are {end}: "
+                "a part of the text was read before these steps, or they are of cross-attention alone. Hand over all "
+                "that generate() gave, or let the model read the text: viz.show(model, tokenizer, sequences[0])."
             )
-        if bool((block[..., end:] != 0).any()):  # zeros there are a cache's room for tokens to come
-            raise ValueError(
-                f"In layer {number}, the step that wrote token {end} has weights on {columns} keys, "
-                f"and there are {end} tokens so far: these steps are not of one text."
-            )
-        keys = min(columns, end)
-        grown_map[..., at:end, end - keys : end] = block[..., :keys]  # a window keeps the last keys
-        at = end
+        keys = min(block.shape[-1], end)
+        grown_map[..., start:end, end - keys : end] = block[..., :keys]
     return grown_map

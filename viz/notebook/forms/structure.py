@@ -1,22 +1,17 @@
-"""The forms in which attentions are handed over, told apart by their structure: names, nesting and shapes."""
+"""The forms in which attentions are handed over: a model's output, layers, steps of ``generate()``, three stacks."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from viz.notebook.forms.arrays import as_layers, inner, plain_tensor
-from viz.notebook.forms.generated import are_rows, are_steps, join_rows, join_steps, shape_of
-from viz.notebook.forms.returned import heads_together, maps_of_output, weights_of_modules
+from viz.notebook.forms.arrays import as_layers
+from viz.notebook.forms.generated import are_steps, join_rows, join_steps, shape_of
 
 STACKS = ("encoder", "decoder", "cross")
-MOST_NAMES = 4
-"""Names of a mapping that a sentence has."""
-DIGITS = 4
-"""Of the number of a layer; what has more is a date or a place in memory."""
 FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
+PATTERN = re.compile(r"\D*(\d+)\D*hook_pattern")
+"""The name of a layer's maps in a cache of TransformerLens, with the number of the layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,43 +27,28 @@ class NamedStacks:
     first_axis: tuple[int, ...] | None = None
 
 
-def by_name(attentions: Any, *, has_two_texts: bool = False) -> NamedStacks:
-    """Name the stacks of what was handed over: a model's output, a mapping, layers, steps, or three stacks.
-
-    Args:
-        attentions: in any form.
-        has_two_texts: whether there are tokens of two texts beside them.
+def by_name(attentions: Any) -> NamedStacks:
+    """Name the stacks of what was handed over.
 
     Raises:
-        ValueError: a sentence, if it has none of these structures.
+        ValueError: a sentence, if it has none of the structures that are read.
     """
     if any(_field(attentions, field) is not None for field in ("attentions", *FIELDS.values())):
-        return _of_output(attentions)
-    if isinstance(attentions, Mapping) and not hasattr(attentions, "to_tuple"):
-        return _of_mapping(attentions)
-    if isinstance(attentions, Mapping) or any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
+        return _joined(stacks_in(attentions))
+    if hasattr(attentions, "to_tuple") or any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
         return NamedStacks(stacks=stacks_in(attentions))
-    if hasattr(attentions, "items") and not hasattr(attentions, "shape"):  # TransformerLens' cache is no mapping
-        return _of_mapping(dict(attentions.items()))
-    if (
-        isinstance(attentions, tuple | list)
-        and attentions
-        and all(_field(part, "attentions") is not None for part in attentions)
-    ):
-        attentions = [_field(part, "attentions") for part in attentions]  # what a model gave at each step
-    arrays = as_layers(attentions)
-    if not isinstance(arrays, tuple | list) or not any(isinstance(part, tuple | list) for part in arrays):
-        if isinstance(arrays, tuple | list) and len(arrays) == 3 and all(part is None for part in arrays):
-            raise ValueError("All three of (encoder, decoder, cross) are None: there is nothing to show.")
-        weights = weights_of_modules([arrays])
-        return NamedStacks(stacks={"self": weights or arrays}, first_axis=_first_axis(attentions))
-    return _of_parts(arrays, has_two_texts=has_two_texts)
-
-
-def _first_axis(attentions: Any) -> tuple[int, ...] | None:
-    """The size of one array (n, H, Q, K), of which the first axis may count layers or texts."""
-    shape = () if isinstance(attentions, tuple | list) else tuple(getattr(plain_tensor(attentions), "shape", ()))
-    return shape if len(shape) == 4 and shape[0] > 1 else None
+    # A cache of TransformerLens has items, and is no mapping; a table of pandas has both items and a shape.
+    if hasattr(attentions, "items") and not hasattr(attentions, "shape"):
+        return NamedStacks(stacks={"self": _of_cache(dict(attentions.items()))})
+    layers = as_layers(attentions)
+    parts = layers if isinstance(layers, tuple | list) else []
+    if any(isinstance(part, tuple | list) for part in parts):
+        return _joined({"self": parts} if are_steps(parts) else _three_stacks(parts))
+    if len(parts) == 3 and all(part is None for part in parts):
+        raise ValueError("All three of (encoder, decoder, cross) are None: there is nothing to show.")
+    shape = () if isinstance(attentions, tuple | list) else tuple(getattr(attentions, "shape", ()))
+    is_ambiguous = len(shape) == 4 and shape[0] > 1
+    return NamedStacks(stacks={"self": layers}, first_axis=shape if is_ambiguous else None)
 
 
 def stacks_in(output: Any) -> dict[str, Any]:
@@ -98,91 +78,45 @@ def _field(output: Any, name: str) -> Any:
     return output.get(name) if isinstance(output, Mapping) else getattr(output, name, None)
 
 
-def _of_output(output: Any) -> NamedStacks:
-    stacks, is_generated = dict[str, Any](), False
-    for name, parts in stacks_in(output).items():
-        if any(isinstance(part, tuple | list) for part in parts):
-            _check_not_empty(parts, f"The {name} attentions")
-            if name != "cross" and not are_steps(parts):
-                raise ValueError(
-                    f"The {name} attentions are {_describe_structure(parts)}: these are no steps of one text."
-                )
-            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(parts), True
-        else:
-            stacks[name] = parts
-    return NamedStacks(stacks=stacks, is_generated=is_generated)
-
-
-def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
-    """Stacks by name, or layers by number: in mappings of mappings too, as Flax keeps them.
-
-    Of a TransformerLens cache the patterns are the layers. Keras gives the first of equal names no number.
-    """
-    if mapping and all(name in (*STACKS, "self") for name in mapping):
-        parts = {name: by_name(part) for name, part in mapping.items() if part is not None}
-        stacks = {name: next(iter(part.stacks.values())) for name, part in parts.items()}
-        return NamedStacks(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
-    mapping = dict(_leaves(mapping))
-    mapping = {name: part for name, part in mapping.items() if str(name).endswith("hook_pattern")} or mapping
-    numbers = [_number_in(name) for name in mapping]
-    if numbers.count(None) == 1 < len(numbers) and len({re.sub(r"_?\d+$", "", str(name)) for name in mapping}) == 1:
-        numbers = [number or (0 if 0 not in numbers else None) for number in numbers]
-    if None not in numbers and 0 < len(set(numbers)) == len(numbers):
-        layers = [inner(part) for part in mapping.values()]
-        of_modules = weights_of_modules(layers) or layers
-        by_number = dict(zip(numbers, of_modules, strict=True))
-        return NamedStacks(
-            stacks={"self": [by_number.get(i) for i in range(max(filter(None, numbers), default=0) + 1)]}
+def _of_cache(cache: Mapping[Any, Any]) -> list[Any]:
+    """The layers of a cache of TransformerLens: its patterns, and None for a layer that it has none of."""
+    by_number = {int(match[1]): part for name, part in cache.items() if (match := PATTERN.fullmatch(str(name)))}
+    if not by_number or len(by_number) < sum(str(name).endswith("hook_pattern") for name in cache):
+        raise ValueError(
+            f"{len(cache)} names and what belongs to them are neither a model's output nor a cache of TransformerLens "
+            "of one stack: hand over a tuple of the layers' weights, and layers= their numbers if they do not count "
+            "from 0."
         )
-    names = ", ".join(repr(name) for name in list(mapping)[:MOST_NAMES]) or "nothing"
-    more = f" and {len(mapping) - MOST_NAMES} others" if len(mapping) > MOST_NAMES else ""
-    raise ValueError(
-        f"The mapping holds {names}{more}: name the stacks {', '.join(STACKS)}, or hand over one array for each layer, "
-        "with the layer's number in its name."
-    )
+    return [by_number.get(number) for number in range(max(by_number) + 1)]
 
 
-def _leaves(mapping: Mapping[Any, Any], path: str = "") -> Iterator[tuple[Any, Any]]:
-    """Yield what mappings of mappings hold, by the names on its path; the only part of a tuple in one for itself."""
-    for name, part in mapping.items():
-        if isinstance(part, Mapping):
-            yield from _leaves(part, f"{path}{name}.")
-        elif path:
-            yield f"{path}{name}", part[0] if isinstance(part, tuple | list) and len(part) == 1 else part
-        else:
-            yield name, part
+def _joined(stacks: Mapping[str, Any]) -> NamedStacks:
+    """Stacks of which some may have come as the steps of ``generate()``."""
+    in_steps = {name for name, parts in stacks.items() if any(isinstance(part, tuple | list) for part in parts)}
+    for name in sorted(in_steps):
+        _check_not_empty(stacks[name], f"The {name} attentions")
+        if name != "cross" and not are_steps(stacks[name]):
+            raise ValueError(f"The {name} attentions are {_sizes(stacks[name])}: these are no steps of one text.")
+    joined_stacks = {
+        name: (join_rows if name == "cross" else join_steps)(parts) if name in in_steps else parts
+        for name, parts in stacks.items()
+    }
+    return NamedStacks(stacks=joined_stacks, is_generated=bool(in_steps))
 
 
-def _number_in(name: Any) -> int | None:
-    """The only number in a name, as the path of a layer's module has it; None if there is none, or another."""
-    digits = re.findall(r"\d+", str(name)) if isinstance(name, str | int | np.integer) else []
-    return int(digits[0]) if len(digits) == 1 and len(digits[0]) <= DIGITS and not str(name).startswith("-") else None
-
-
-def _of_parts(parts: Any, *, has_two_texts: bool) -> NamedStacks:
-    """Outputs of modules or of a model, heads one by one, steps of ``generate()``, or (encoder, decoder, cross)."""
-    if (layers := weights_of_modules(parts) or maps_of_output(parts)) is not None:
-        return NamedStacks(stacks={"self": layers})
-    if not has_two_texts and (layers := heads_together(parts)) is not None:
-        return NamedStacks(stacks={"self": layers})
-    if are_rows(parts):  # the tokens along it are those of the rows, and of the columns
-        return NamedStacks(stacks={"self": join_rows(parts)}, is_generated=True)
-    if are_steps(parts):
-        return NamedStacks(stacks={"self": join_steps(parts)}, is_generated=True)
-    parts_by_name = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}
-    stacks = {name: part for name, part in parts_by_name.items() if part is not None}
-    is_generated = False
-    for name, part in stacks.items():
-        if isinstance(part, tuple | list) and any(isinstance(step, tuple | list) for step in part):
-            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(part), True
-    if not stacks or not _fit(stacks):
+def _three_stacks(parts: Sequence[Any]) -> dict[str, Any]:
+    """(encoder, decoder, cross), of which some may be None."""
+    stacks = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}
+    stacks = {name: part for name, part in stacks.items() if part is not None}
+    are_whole = not any(isinstance(layer, tuple | list) for part in stacks.values() for layer in part)
+    if not stacks or (are_whole and not _fit(stacks)):
         _check_not_empty(list(stacks.values()) or parts, "These attentions")
         raise ValueError(
-            f"These attentions are {_describe_structure(parts)}. Tuples of layers are the steps of generate(), each "
-            "with the rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the "
-            "decoder's rows and the encoder's columns."
+            f"These attentions are {_sizes(parts)}. What is read are the weights of each layer, (1, heads, queries, "
+            "keys); all that a model or generate() gave with output_attentions=True and return_dict=True; or (encoder, "
+            "decoder, cross), whose cross maps have the decoder's rows and the encoder's columns."
         )
-    return NamedStacks(stacks=stacks, is_generated=is_generated)
+    return stacks
 
 
 def _fit(stacks: Mapping[str, Any]) -> bool:
@@ -209,8 +143,8 @@ def _check_not_empty(parts: Sequence[Any], name: str) -> None:
         )
 
 
-def _describe_structure(parts: Any) -> str:
+def _sizes(parts: Any) -> str:
     """The structure of nested tuples, measured: how many, and the sizes of their first maps."""
     sizes = [" × ".join(map(str, size)) if (size := shape_of(part)) else "none" for part in parts]
     size_list = ", ".join(sizes[:4]) + (", …" if len(sizes) > 4 else "")
-    return f"{len(sizes)} tuples of layers, with maps of {size_list}"
+    return f"{len(sizes)} parts, with maps of {size_list}"

@@ -6,11 +6,23 @@ import torch
 from scipy import stats
 from torch.testing import assert_close
 
-from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
+from pages.atlas import checks
+from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle, student_t
 from viz.core.analysis.atlas.summary import EXTREMES, correlation, histogram, labels_of, summarize
 
 S, L, H = 23, 3, 5
 NAN = float("nan")
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 18, 29, 100, 1501])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
+def test_student_t_equals_scipy(freedom, confidence):
+    """Of odd and even degrees of freedom, by the sum and by the integral that the atlas' checks take."""
+    expected = stats.t.ppf((1 + confidence) / 2, freedom)
+    assert student_t(freedom, confidence) == pytest.approx(expected, rel=1e-12)
+    if confidence == 0.95 and freedom > 1:
+        # A sum over 200,001 angles, of which the density of many degrees of freedom fills few.
+        assert checks.student_t(freedom) == pytest.approx(expected, rel=1e-6)
 
 
 def test_interval_equals_scipy():

@@ -30,7 +30,8 @@ def test_module_at_its_switch(variant):
     for layer in model.model.layers:
         if variant == "sink":
             layer.self_attn.sinks.data.fill_(-torch.inf)
-        else:  # sigmoid(0) halves every head, and W_O compensates
+        # A sigmoid of 0 halves every head, and W_O compensates.
+        else:
             layer.self_attn.gate.data.zero_()
             layer.self_attn.o_proj.weight.data.mul_(2)
     assert_close(logits(model), standard, atol=1e-6, rtol=0)
@@ -49,7 +50,7 @@ def test_later_words_change_nothing(variant):
 def test_every_weight_learns(variant):
     """Each tensor of a variant gets a gradient, so nothing of it stands idle."""
     model = build(variant, RECIPE, seed=3).train()
-    losses, _ = twins._losses(model, IDS)
+    losses, _ = twins.losses(model, IDS)
     losses.mean().backward()
     idle = [name for name, weights in model.named_parameters() if weights.grad is None or not weights.grad.any()]
     assert idle == []

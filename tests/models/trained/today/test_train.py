@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tools.train import today as commands
 from viz.models.trained import twins
+from viz.models.trained.layer_sharing import count
 from viz.models.trained.today import train as today
 from viz.models.trained.today.summary import summarise
 
@@ -29,17 +31,17 @@ def temporary_results(tmp_path, monkeypatch):
 def test_training_is_recorded_and_read(temporary_results):
     """A training is read back from the file; a second training with the same seed replaces the first."""
     assert today.trainings() == ()
-    trained = [today.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1")]
-    today.save(trained[1:], SMALL)
-    today.save(trained[:1], SMALL)
+    trained = [commands.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1")]
+    commands.save(trained[1:], SMALL)
+    commands.save(trained[:1], SMALL)
     assert today.trainings() == (trained[0], trained[1]), "in the order of the variants"
-    today.save([replace(trained[0], parameters=7)], SMALL)
+    commands.save([replace(trained[0], parameters=7)], SMALL)
     assert [training.parameters for training in today.trainings()] == [7, trained[1].parameters]
 
 
 def test_heads_are_measured_where_maps_are():
     """Two softmax layers have a row each, three layers with the delta rule an empty one before the full layer's."""
-    sink, delta = (today.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1"))
+    sink, delta = (commands.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1"))
     for heads in (sink.before, sink.after):
         assert [len(row) for row in heads.first_share] == [4, 4]
         assert all(0 < share < 1 for row in heads.first_share for share in row)
@@ -79,7 +81,7 @@ def test_heads_equal_row_by_row():
 
 def test_seed_decides():
     """The same seed trains the same twin, another seed another."""
-    first, again, second = (today.train("gate", SMALL, seed=seed) for seed in (0, 0, 1))
+    first, again, second = (commands.train("gate", SMALL, seed=seed) for seed in (0, 0, 1))
     assert first == again
     assert first.run.loss != second.run.loss
 
@@ -87,7 +89,7 @@ def test_seed_decides():
 def test_variants_follow_recipe():
     """Two layers, or four; the standard twin is as large as twin-g8, and a sink adds one number a head."""
     recipe = twins.Recipe()
-    sizes = {variant: today.count(today.build(variant, recipe, seed=0)) for variant in today.VARIANTS}
+    sizes = {variant: count(today.build(variant, recipe, seed=0)) for variant in today.VARIANTS}
     assert sizes["standard"] == 394_112
     assert sizes["sink"] == 394_112 + 2 * 8
     assert sizes["gate"] == 394_112 + 2 * 128 * 128
@@ -121,11 +123,11 @@ class TestDigest:
 
     def test_other_recipe_drops_record(self, temporary_results):
         """Trainings by two recipes never stand side by side."""
-        first = today.train("sink", SMALL, seed=0)
-        today.save([first], SMALL)
+        first = commands.train("sink", SMALL, seed=0)
+        commands.save([first], SMALL)
         other = replace(SMALL, learning_rate=1e-3)
-        second = today.train("sink", other, seed=1)
-        today.save([second], other)
+        second = commands.train("sink", other, seed=1)
+        commands.save([second], other)
         assert today.trainings() == (second,)
         assert today.recorded_digest() == today.digest(other)
 
@@ -147,7 +149,7 @@ class TestRecord:
     def test_training_starts_as_recorded(self, variant):
         """Seed 0 again, as far as the first measurement."""
         recipe = replace(today.RECIPE, steps=today.RECIPE.measured_every)
-        result = today.train(variant, recipe, seed=0)
+        result = commands.train(variant, recipe, seed=0)
         recorded = next(x for x in today.trainings() if (x.variant, x.run.seed) == (variant, 0))
         assert result.parameters == recorded.parameters
         assert result.before == recorded.before or result.before.first_share[-1] == pytest.approx(
@@ -165,15 +167,3 @@ class TestRecord:
                 for spread in (summary[name] for name in ("first_share", "induction", "loss", "accuracy"))
             ]
             assert f"| {variant} | {' | '.join(cells)} |" in card
-
-
-def test_command_trains_and_records(temporary_results, monkeypatch, capsys):
-    """Each variant and seed that is asked for, by the recipe of the module."""
-    monkeypatch.setattr(today, "RECIPE", SMALL)
-    monkeypatch.setattr("sys.argv", ["today", "--seeds", "0", "1", "--variants", "latent", "sink"])
-    monkeypatch.setattr(torch, "set_flush_denormal", lambda on: True)  # it would hold for the tests that follow
-    today.main()
-    assert [(x.variant, x.run.seed) for x in today.trainings()] == [
-        ("sink", 0), ("sink", 1), ("latent", 0), ("latent", 1),
-    ]  # fmt: skip
-    assert capsys.readouterr().err.count("2/2") >= 4

@@ -89,7 +89,8 @@ class LatentAttention(nn.Module):
             d_model=d_model, n_heads=n_heads, d_latent=self.D_LATENT, d_nope=d_head, d_rope=self.D_ROPE,
             d_value=d_head,
         )  # fmt: skip
-        initial = LatentWeights.random(self.spec, seed=0)  # of which only the shapes and the norm's gain are taken
+        # Only the shapes and the norm's gain are taken of it.
+        initial = LatentWeights.random(self.spec, seed=0)
         tensors = {name: value for name, value in vars(initial).items() if isinstance(value, Tensor)}
         matrices = {name: START * torch.randn(value.shape) for name, value in tensors.items() if value.ndim == 2}
         self.learned = nn.ParameterDict({name: nn.Parameter(value) for name, value in (tensors | matrices).items()})

@@ -1,12 +1,11 @@
 """Twins with attention of today: the task and recipe of :mod:`viz.models.trained.twins`, one thing changed.
 
-``python -m viz.models.trained.today.train`` trains them again. Do sinks or gates take weight off the first token, does
+``python -m tools.train today`` trains them again. Do sinks or gates take weight off the first token, does
 copying need the full layer among three with the delta rule, does a latent cache learn as well?
 """
 
-import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -18,7 +17,6 @@ from torch import nn
 from viz.core.variants.kv_sharing import induction
 from viz.core.variants.today.sinks import first_token_share
 from viz.models.trained import twins
-from viz.models.trained.layer_sharing import count
 from viz.models.trained.today.modules import (
     START,
     DeltaAttention,
@@ -101,22 +99,6 @@ def measure_heads(model: Any, recipe: Recipe, *, seed: int = MEASURED_SEED) -> H
     return Heads(first_share=tuple(shares), induction=tuple(copies))
 
 
-def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
-    """Train one variant on the twins' task, with the twins' recipe."""
-
-    def make(_: int, recipe: Recipe, *, seed: int) -> Any:
-        return build(variant, recipe, seed=seed)
-
-    model, run = twins.train(recipe.n_heads, recipe, seed=seed, on_step=on_step, make=make)
-    return Trained(
-        variant=variant,
-        parameters=count(model),
-        run=run,
-        before=measure_heads(build(variant, recipe, seed=seed).eval(), recipe),
-        after=measure_heads(model, recipe),
-    )
-
-
 def digest(recipe: Recipe) -> str:
     """Return the SHA-256 of all values that decide what a training becomes, beside its seed."""
     layers = {variant: [module.__name__ for module in modules] for variant, modules in VARIANTS.items()}
@@ -152,35 +134,7 @@ def trainings() -> tuple[Trained, ...]:
     return tuple(map(_read, _record()["runs"]))
 
 
-def save(new: Sequence[Trained], recipe: Recipe) -> None:
-    """Add trainings to the record; one of the same variant and seed is replaced, and all of another recipe go."""
-    old = trainings() if recorded_digest() == digest(recipe) else ()
-    by_variant = {(training.variant, training.run.seed): training for training in (*old, *new)}
-    order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
-    lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
-    head = f'"recipe": {json.dumps(asdict(recipe))},\n"digest": "{digest(recipe)}"'
-    (twins.FOLDER / "today.json").write_text(f'{{{head},\n"runs": [\n{lines}\n]}}\n', "utf8")
+def forget_record() -> None:
+    """Have the record read again: it was written."""
     _record.cache_clear()
     trainings.cache_clear()
-
-
-def main() -> None:
-    """Train every variant with every seed, with a progress bar, and record how it went."""
-    from tqdm import tqdm
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
-    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
-    arguments, recipe = parser.parse_args(), RECIPE
-    torch.set_num_threads(1)  # with more, sums are rounded in another order and the steps end elsewhere
-    torch.set_flush_denormal(True)  # fast decays leave numbers near 1e-40, which take a processor five times as long
-    for seed in arguments.seeds:
-        for variant in arguments.variants:
-            with tqdm(total=recipe.steps, desc=f"{variant}, seed {seed}") as bar:
-                trained = train(variant, recipe, seed=seed, on_step=bar.update)
-                bar.set_postfix(loss=trained.run.loss[-1], accuracy=trained.run.accuracy[-1])
-            save([trained], recipe)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """A small translator of this project's own, an encoder-decoder.
 
-``python -m viz.models.trained.translator`` trains it again.
+``python -m tools.train translator`` trains it again.
 
 A stock T5 of two and two layers learns sentences about animals, English to Chinese. Chinese says when and where before
 what happens, so a word's partner is seldom in the same place: whoever translates has to look for it.
@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from tools.train.loop import fit
 from viz import ASSETS
 
 FOLDER = ASSETS / "animals-en-zh"
@@ -133,19 +134,18 @@ def train(recipe: Recipe, *, on_step: Callable[[], Any] = lambda: None) -> Any:
     model = build(recipe, len(cutter))
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, total_steps=recipe.steps)
-    for _ in range(recipe.steps):
+
+    def loss() -> torch.Tensor:
         batch = [next(source) for _ in range(recipe.batch)]
         read = cutter([sentence.english for sentence in batch], padding=True, return_tensors="pt")
         target = cutter([sentence.chinese for sentence in batch], padding=True, return_tensors="pt")
         labels = target.input_ids.masked_fill(target.attention_mask == 0, -100)
-        loss = model(input_ids=read.input_ids, attention_mask=read.attention_mask, labels=labels).loss
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        on_step()
-    return model.eval()
+        result: torch.Tensor = model(input_ids=read.input_ids, attention_mask=read.attention_mask, labels=labels).loss
+        return result
+
+    return fit(
+        model, loss, recipe.steps, optimizer, schedule=schedule, longest_gradient=1.0, after=lambda step: on_step()
+    )
 
 
 def main() -> None:
@@ -155,14 +155,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     folder = parser.parse_args().folder
-    torch.set_num_threads(1)  # with more, sums are rounded in another order
+    # With more threads sums are rounded in another order.
+    torch.set_num_threads(1)
     recipe = Recipe()
     with tqdm(total=recipe.steps) as bar:
         model = train(recipe, on_step=bar.update)
     model.save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)
-
-
-if __name__ == "__main__":
-    main()

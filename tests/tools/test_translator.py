@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tests.checkpoints import open_folder, read_settings
+from tools.train import translator
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.generation import write
 from viz.models.load import load
-from viz.models.trained import translator
 
 ENGLISH = "the black cat sees a small dog in the garden every day"
 CHINESE = "每天那只黑猫在花园里看见一只小狗"
@@ -57,7 +57,8 @@ def test_unseen_sentences_are_translated():
 def test_head_attends_to_source_of_character():
     text_capture = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
     weights, english = text_capture.layer(1, stack="cross").weights, text_capture.tokens.labels
-    row_of = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row of the query that writes a character
+    # The row of the query that writes a character.
+    row_of = dict(zip(CHINESE, range(len(CHINESE)), strict=True))
     partners = {"猫": "cat", "狗": "dog", "看": "sees", "黑": "black", "花": "garden"}
     sources = [
         sum(english[int(head[row_of[character]].argmax())] == word for character, word in partners.items())
