@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md adds works: a family of models, and a variant of attention."""
+"""The additions of CONTRIBUTING.md work: a family of models, and a variant of attention."""
 
 import re
 import tomllib
@@ -27,12 +27,12 @@ def know(monkeypatch):
     """Have the program know all families but ERNIE, and these."""
     tables = layout._tables()
 
-    def know(added):
-        kept = [
+    def know(rows):
+        others = [
             {**row, "families": [name for name in row["families"] if name != "ernie"]} if "families" in row else row
             for row in tables["layout"]
         ]
-        monkeypatch.setattr(layout, "_tables", lambda: {**tables, "layout": [*kept, *added]})
+        monkeypatch.setattr(layout, "_tables", lambda: {**tables, "layout": [*others, *rows]})
         layout.layouts.cache_clear()
 
     yield know

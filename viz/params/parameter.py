@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partialmethod
-from typing import Any, Final, Generic, Self, TypeVar, cast
+from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
@@ -91,7 +91,7 @@ class Parameter(Generic[T]):
             record.current_defaults[name] = default
         elif record.is_chosen(name, value):
             record.current_defaults.pop(name, None)
-        return cast(T, value)
+        return value
 
     def _read_link(self, about: Any, default: T) -> T:
         """Return the link's value if it is there and valid, else the default."""
