@@ -23,30 +23,30 @@ def block_with(word: str) -> str:
 
 
 @pytest.fixture
-def know(monkeypatch):
+def only_with_families(monkeypatch):
     """Have the program know all families but ERNIE, and these."""
     tables = layout._tables()
 
-    def know(rows):
-        others = [
+    def only_with(layout_rows):
+        tables_without = [
             {**row, "families": [name for name in row["families"] if name != "ernie"]} if "families" in row else row
             for row in tables["layout"]
         ]
-        monkeypatch.setattr(layout, "_tables", lambda: {**tables, "layout": [*others, *rows]})
+        monkeypatch.setattr(layout, "_tables", lambda: {**tables, "layout": [*tables_without, *layout_rows]})
         layout.layouts.cache_clear()
 
-    yield know
+    yield only_with
     monkeypatch.undo()
     layout.layouts.cache_clear()
 
 
-def test_family_of_contributing_opens(know, tmp_path):
+def test_family_of_contributing_opens(only_with_families, tmp_path):
     """Without its places a folder of the family is refused; with them its maps are transformers' own."""
     folder = save("ernie", tmp_path / "ernie")
-    know([])
+    only_with_families([])
     with pytest.raises(ModelError):
         open_folder(folder)
-    know(tomllib.loads(block_with('family = "ernie"'))["layout"])
+    only_with_families(tomllib.loads(block_with('family = "ernie"'))["layout"])
     ours, theirs = open_folder(folder), eager("ernie", folder)
     with torch.inference_mode():
         result = theirs(ours.tokenizer(TEXT, return_tensors="pt").input_ids, output_attentions=True)
