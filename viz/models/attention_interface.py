@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from viz.cancellation import check
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.core.variants.today.bounded_scores import soft_cap
 from viz.errors import ModelError
 from viz.imports import importing
 from viz.models.layers.gates import gate_module
@@ -169,6 +168,8 @@ def _attention(
         "scale": scaling or 1 / math.sqrt(query.shape[-1]),
     }
     if softcap is not None:
+        from viz.core.variants.today.bounded_scores import soft_cap  # hardly a model has one
+
         options["score_mod"] = soft_cap(softcap)
     if s_aux is not None:
         options["sink"] = s_aux
