@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.running import start_app
 from viz.params import Int
-from viz.params.session import PAGE, Parameters, then_redraw
+from viz.params.session import PAGE, Fragments, Parameters, then_redraw
 
 
 def page() -> None:
@@ -70,7 +70,7 @@ def test_callback_redraws_dependent_page(monkeypatch, part, reruns):
     """A view of a section that changes a parameter of the page has all of it drawn again, and else its section."""
     page_parameter, section_parameter = Int("n", high=9), Int("m", high=9)
     owners = {"n": (PAGE,), "m": (PAGE, "section")}
-    record = Parameters(part=part, owners=owners, drawn_values={"n": 1, "m": 1})
+    record = Parameters(fragments=Fragments(part, owners, {"n": 1, "m": 1}))
     calls = []
     monkeypatch.setattr("streamlit.session_state", {"_parameters": record, "n": 1, "m": 1})
     monkeypatch.setattr("streamlit.rerun", calls.append)

@@ -39,7 +39,8 @@ def begin() -> None:
         record.overruled, record.replacements = {}, {}
     else:
         undo_late_values()
-    record.declared, record.owners, record.part = {}, {}, ()
+    record.declared = {}
+    record.fragments.owners, record.fragments.part = {}, ()
 
 
 def undo_late_values() -> None:
@@ -143,8 +144,8 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
             Parameter(name).forget()
     # `link` is kept: pages not opened yet still read their parameters from it.
     record.written, record.page, record.believed = wanted, record.path, None
-    record.drawn_values = {}
-    record.note_drawn(())
+    record.fragments.drawn_values = {}
+    record.fragments.note_drawn(())
 
 
 def end_part(part: tuple[str, ...]) -> None:
@@ -152,7 +153,7 @@ def end_part(part: tuple[str, ...]) -> None:
     record, wanted = of_session(), link()
     _write_address(wanted)
     record.written = wanted
-    record.note_drawn(part)
+    record.fragments.note_drawn(part)
 
 
 def _write_address(parameters: Mapping[str, str]) -> None:

@@ -208,8 +208,8 @@ class Parameter(Generic[T]):
         The ``options`` have the value as the widget's default. The browser starts a widget with it that it has no value
         for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
         """
-        record = of_session()
-        if record.owners[self.name] == record.part[:1] != record.part:
+        fragments = of_session().fragments
+        if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
         return widget(label, *args, key=self.name, persist_state="session", **options)
 

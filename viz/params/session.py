@@ -13,38 +13,18 @@ PAGE: Final = "page"
 
 
 @dataclass(slots=True)
-class Parameters:
-    """The one entry of the session state for all of this; the keys of its dicts are names of parameters."""
+class Fragments:
+    """The fragments of a page, by the parameters that they declare.
 
-    link: dict[str, str] = field(default_factory=dict)  # values of parameters not declared yet
-    believed: set[str] | None = None  # after Back or Forward: names already read from the link
-    overruled: dict[str, Any] = field(default_factory=dict)  # values that the last Back or Forward has replaced
-    replacements: dict[str, Any] = field(default_factory=dict)  # values that it has put in their place, if any
-    refused: list[str] = field(default_factory=list)  # names whose values in the link were invalid
-    current_defaults: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
-    longest: dict[str, int] = field(default_factory=dict)  # maximal characters of a text in the link
-    set_values: dict[str, list[Any]] = field(default_factory=dict)  # that the browser may still send, the newest last
-    scopes: dict[str, Any] = field(default_factory=dict)  # the owner of a value, or the words of a TokenIndex
-    elsewhere: dict[str, dict[Hashable, Any]] = field(default_factory=dict)  # chosen values of inactive owners
-    ranges: dict[str, Hashable] = field(default_factory=dict)  # the range or the labels a widget was sent with
-    declared: dict[str, Any] = field(default_factory=dict)  # defaults of the parameters declared in this run
-    part: tuple[str, ...] = ()  # path of the current fragment, the outermost first
-    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the declaring fragment
-    drawn_values: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
-    kept: dict[str, None] = field(default_factory=dict)  # without a widget in this run, but in its link
-    preset: Mapping[str, str] = field(
-        default_factory=dict
-    )  # defaults of this run, set before the parameters are declared
-    always: frozenset[str] = frozenset()  # names in the link even at their defaults
-    path: str = ""  # the address of the open page, below the app's own
-    page: str | None = None  # the address of the page of the last complete run
-    history_note: str = ""  # of the last Back or Forward
-    written: dict[str, str] | None = None  # the link that was last written into the address bar
+    Args:
+        part: path of the current fragment, the outermost first.
+        owners: the fragment that declares a parameter, by the parameter's name.
+        drawn_values: values of parameters at the last draw.
+    """
 
-    def declare(self, name: str, default: Any) -> None:
-        """Record a parameter's default and its fragment."""
-        self.declared[name] = default
-        self.owners.setdefault(name, self.part)
+    part: tuple[str, ...] = ()
+    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    drawn_values: dict[str, Any] = field(default_factory=dict)
 
     def declared_inside(self, part: tuple[str, ...]) -> list[str]:
         """Return the parameters of a fragment and of its inner fragments."""
@@ -59,6 +39,71 @@ class Parameters:
         """Return True if a parameter outside the fragment has changed since the last draw."""
         state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
         return any(name not in state or state[name] != self.drawn_values[name] for name in around)
+
+
+@dataclass(slots=True)
+class Parameters:
+    """The one entry of the session state for all of this; the keys of its dicts are names of parameters.
+
+    States of a value, and what leads from one to the next::
+
+        in the link -- read, valid --> chosen <-- choose, or the user -- default
+             |                         |    |                               ^  |
+             |                         |    +-- forget, or set to it -------+  |
+             |                         +-- another owner --> elsewhere         +-- the data change --> new default
+             +-- read, invalid --> refused, and at its default
+
+    After Back or Forward every value is in the link again, until it is read (``believed``); what the browser sends
+    meanwhile of the time before (``overruled``) is replaced.
+
+    Args:
+        link: values of parameters not declared yet.
+        believed: after Back or Forward, names already read from the link; else None.
+        overruled: values that the last Back or Forward has replaced.
+        replacements: values that it has put in their place, if any.
+        refused: names whose values in the link were invalid.
+        current_defaults: defaults that are the current value.
+        longest: maximal characters of a text in the link.
+        set_values: values that the browser may still send, the newest last.
+        scopes: the owner of a value, or the words of a TokenIndex.
+        elsewhere: chosen values of inactive owners.
+        ranges: the range or the labels that a widget was sent with.
+        declared: defaults of the parameters declared in this run.
+        kept: names without a widget in this run, but in its link.
+        preset: defaults of this run, set before the parameters are declared.
+        always: names in the link even at their defaults.
+        path: the address of the open page, below the app's own.
+        page: the address of the page of the last complete run.
+        history_note: of the last Back or Forward.
+        written: the link that was last written into the address bar.
+        fragments: the fragments of the page.
+    """
+
+    link: dict[str, str] = field(default_factory=dict)
+    believed: set[str] | None = None
+    overruled: dict[str, Any] = field(default_factory=dict)
+    replacements: dict[str, Any] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    current_defaults: dict[str, Any] = field(default_factory=dict)
+    longest: dict[str, int] = field(default_factory=dict)
+    set_values: dict[str, list[Any]] = field(default_factory=dict)
+    scopes: dict[str, Any] = field(default_factory=dict)
+    elsewhere: dict[str, dict[Hashable, Any]] = field(default_factory=dict)
+    ranges: dict[str, Hashable] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, None] = field(default_factory=dict)
+    preset: Mapping[str, str] = field(default_factory=dict)
+    always: frozenset[str] = frozenset()
+    path: str = ""
+    page: str | None = None
+    history_note: str = ""
+    written: dict[str, str] | None = None
+    fragments: Fragments = field(default_factory=Fragments)
+
+    def declare(self, name: str, default: Any) -> None:
+        """Record a parameter's default and its fragment."""
+        self.declared[name] = default
+        self.fragments.owners.setdefault(name, self.fragments.part)
 
     def is_chosen(self, name: str, value: Any) -> bool:
         """Return True if a parameter's value is not the default that was set last."""
@@ -118,11 +163,11 @@ def redraw_page() -> None:
 
 def then_redraw(callback: Callable[[], None]) -> Callable[[], None]:
     """Return a section's callback that reruns the whole page afterwards if that depends on a changed parameter."""
-    part = of_session().part if RECORD.exists() else ()
+    part = of_session().fragments.part if RECORD.exists() else ()
 
     def call() -> None:
         callback()
-        if of_session().is_out_of_date(part):
+        if of_session().fragments.is_out_of_date(part):
             redraw_page()
 
     return call if part[1:] else callback

@@ -23,7 +23,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
         draw: draws it. Streamlit holds it until what is around it is drawn again, so it may hold small values only.
         on_error: says what went wrong with a computation.
     """
-    path, memories, is_first = (*of_session().part, name), modes.memories(), True
+    path, memories, is_first = (*of_session().fragments.part, name), modes.memories(), True
 
     def run() -> None:
         nonlocal is_first
@@ -47,21 +47,21 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
 @contextmanager
 def _declaring(path: tuple[str, ...]) -> Iterator[None]:
     """Assign the parameters declared inside the ``with`` to a fragment."""
-    record = of_session()
-    record.part = path
+    fragments = of_session().fragments
+    fragments.part = path
     try:
         yield
     finally:
-        record.part = path[:-1]
+        fragments.part = path[:-1]
 
 
 def _begin(path: tuple[str, ...]) -> bool:
     """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
     record = of_session()
     undo_late_values()
-    if record.is_out_of_date(path):
+    if record.fragments.is_out_of_date(path):
         return False
-    for name in record.declared_inside(path):
+    for name in record.fragments.declared_inside(path):
         record.declared.pop(name, None)  # one that is left out of the link is not there
-        del record.owners[name]
+        del record.fragments.owners[name]
     return True
