@@ -238,7 +238,6 @@ def declared_names(path: Path) -> Iterator[str]:
             continue
         function, args = ast.unparse(node.func).rpartition(".")[2], node.args
         names = args[:1] if function in KINDS | {"reals", "score"} else []
-        names += args[2:3] if function == "section_of_parts" else []
         names += [keyword.value for keyword in node.keywords if function == "variant" and keyword.arg == "name"]
         for name_ in names:
             if isinstance(name_, ast.Constant) and isinstance(name_.value, str):  # a number bounds a message

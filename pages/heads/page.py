@@ -10,8 +10,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.comparison.alignment import align
 from viz.core.comparison.maps import row_change
 from viz.core.heads import merge_heads
-from viz.frame.header.parts import Part, section_of_parts
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, with_views
 
 MAP = r"A = \operatorname{softmax}\Bigl(\frac{Q K^{\top}}{\sqrt{d_k}}\Bigr)"
 ROW = r"\sum_j A_{ij} = 1"
@@ -24,32 +23,20 @@ PAGE = Page(
     knows=("sink", "gate", "latent", "values"),
     context=open_heads,
     sections=(
-        section_of_parts(
-            "heads",
-            "all_heads",
+        with_views(
             "heads_view",
-            (
-                Part(name="grid", draw=all_heads.draw, code=(attend, row_softmax), formula=MAP),
-                Part(name="row", draw=row.draw, code=(row_softmax,), formula=ROW),
-                Part(name="arcs", draw=arcs.draw, code=(row_softmax,), formula=ROW),
-            ),
-            downloads=all_heads.save,
-            is_below=True,
+            Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save),
+            Section("row", row.draw, (row_softmax,), ROW, all_heads.save),
+            Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save),
+            Section("numbers", numbers.draw, (head_statistics,)),
         ),
-        section_of_parts(
-            "heads",
-            "compare",
+        with_views(
             "compare_view",
-            (
-                Part(name="maps", draw=every_head.draw, code=(row_change, align), formula=CHANGE),
-                Part(name="row", draw=one_row.draw, code=(by_hand, align), formula=WEIGHT),
-            ),
-            is_below=True,
-            share_controls=True,
+            Section("compare", every_head.draw, (row_change, align), CHANGE),
+            Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True),
         ),
         Section("arrivals", arrivals.draw, code=(message_norms,), formula=r"\lVert A_{ij}\, v_j\, W_O^{(i)} \rVert"),
         Section("joined", joined.draw, code=(merge_heads,)),
         Section("switched_off", switched_off.draw),
-        Section("numbers", numbers.draw, code=(head_statistics,), in_menu=True),
     ),
 )

@@ -30,7 +30,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     """Draw a map of heads against heads, the closest and the farthest pair, and the change if all maps are averaged."""
     t, trace, names = context.t, context.scene.trace, context.names
     if context.n_heads == 1:
-        st.info(t("many_heads.experts.differ.one"))
+        st.info(t("many_heads.differ.one"))
         return []
     distances = head_distances(trace.weights)
     changes = (averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)
@@ -40,25 +40,25 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     pairs = distances + torch.diag(torch.full((context.n_heads,), torch.nan))
     far, near = (_pair(pairs, pick) for pick in (np.nanargmax, np.nanargmin))
     summary = t(
-        "many_heads.experts.differ.found",
+        "many_heads.differ.found",
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
     if far == near or float(distances[far] - distances[near]) < ROUNDING:
         is_same = float(distances[far]) < ROUNDING
         name = "found_same" if is_same else "found_two" if context.n_heads == 2 else "found_alike"
-        summary = t(f"many_heads.experts.differ.{name}", n=context.n_heads, far=part(float(distances[far])))
+        summary = t(f"many_heads.differ.{name}", n=context.n_heads, far=part(float(distances[far])))
     matrix = Matrix(
         values=distances,
-        rows=Axis(names, t("many_heads.experts.differ.heads")),
-        columns=Axis(names, t("many_heads.experts.differ.heads")),
+        rows=Axis(names, t("many_heads.differ.heads")),
+        columns=Axis(names, t("many_heads.differ.heads")),
         kind="weights",
         numbers=context.n_heads <= 16,
         framed=(far[0], far[1]),
     )
     show_matrix(t, matrix, key="head_distances", alt=summary)
     say(summary)
-    say(t("many_heads.experts.differ.averaged", n=context.n_heads, change=share(change)))
+    say(t("many_heads.differ.averaged", n=context.n_heads, change=share(change)))
     by_einsum = torch.einsum(
         "qk,hkv,hvo->qo",
         trace.weights.double().mean(0),
@@ -68,9 +68,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     if trace.projections.b_o is not None:
         by_einsum = by_einsum + trace.projections.b_o
     return [
-        check("many_heads.experts.differ.check_distances", _off(distances, trace.weights), 1e-5),
+        check("many_heads.differ.check_distances", _off(distances, trace.weights), 1e-5),
         check(
-            "many_heads.experts.differ.check_averaged",
+            "many_heads.differ.check_averaged",
             (averaged(trace) - by_einsum).abs().max(),
             1e-5 * largest(trace.output),
         ),

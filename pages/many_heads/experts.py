@@ -36,6 +36,7 @@ EXPERT = Choice("expert", among=PATTERNS)
 def draw(context: ManyHeadsContext) -> list[Check]:
     """Draw for each expert the highest share of a head, the average head and an even spread; one expert as a map."""
     t, scene = context.t, context.scene
+    _choose_expert(context)
     expert = EXPERT.read()
     patterns = patterns_in(scene.capture.tokens, _words(context, expert))
     if not patterns:
@@ -53,7 +54,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     return [check("many_heads.experts.check", off, 1e-5, n=shares[0].numel()), *draw_logic(context)]
 
 
-def choose_expert(context: ManyHeadsContext) -> None:
+def _choose_expert(context: ManyHeadsContext) -> None:
     """Draw a button for each expert."""
     t = context.t
     EXPERT.pills(

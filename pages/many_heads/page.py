@@ -12,8 +12,7 @@ from viz.core.analysis.several_heads import (
 )
 from viz.core.attention import row_softmax
 from viz.core.heads import split_heads
-from viz.frame.header.parts import Part, section_of_parts
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, with_views
 
 QUERY = r"q_i = x_i W_Q^{(h)}, \qquad W_Q^{(h)}: d \times d_k"
 SCORE = r"S_{ij} = x_i\, W_Q W_K^\top x_j^\top"
@@ -34,31 +33,15 @@ PAGE = Page(
             reads_layer=False,
             reads_head=False,
         ),
-        section_of_parts(
-            "many_heads",
-            "inputs",
+        with_views(
             "inputs_view",
-            (
-                Part(name="number", draw=inputs.draw, code=(split_heads,), formula=QUERY),
-                Part(name="rank", draw=rank.draw, code=(score_form,), formula=SCORE),
-            ),
-            reads_mask=False,
+            Section("inputs", inputs.draw, (split_heads,), QUERY, reads_mask=False),
+            Section("rank", rank.draw, (score_form,), SCORE, reads_mask=False),
         ),
-        section_of_parts(
-            "many_heads",
-            "experts",
+        with_views(
             "experts_view",
-            (
-                Part(
-                    name="patterns",
-                    draw=experts.draw,
-                    beside=experts.choose_expert,
-                    code=(pattern_share,),
-                    formula=SHARE,
-                    reads_layer=False,
-                ),
-                Part(name="differ", draw=differ.draw, code=(head_distances,), formula=DISTANCE),
-            ),
+            Section("experts", experts.draw, (pattern_share,), SHARE, reads_layer=False),
+            Section("differ", differ.draw, (head_distances,), DISTANCE),
         ),
     ),
 )

@@ -23,19 +23,19 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     strengths = compute.strengths(choice.source, choice.layer, head)
     values = strengths[: min(2 * spec.d_k, len(strengths))].clamp(min=ROUNDING / 100 * float(strengths[0]))
     rank = int((strengths > ROUNDING * strengths[0]).sum())
-    summary = t("many_heads.inputs.rank.found", head=head, rank=rank, d_k=spec.d_k, d=spec.d_model)
+    summary = t("many_heads.rank.found", head=head, rank=rank, d_k=spec.d_k, d=spec.d_model)
     fig = LineChart(
         series=[
             Series(
-                name=t("many_heads.inputs.rank.strength"),
+                name=t("many_heads.rank.strength"),
                 x=list(range(1, len(values) + 1)),
                 y=values.tolist(),
                 colour=BLUE,
                 marker=5,
             )
         ],
-        x=Axis(t("many_heads.inputs.rank.direction")),
-        y=Axis(t("many_heads.inputs.rank.strength"), log=True, grid=True),
+        x=Axis(t("many_heads.rank.direction")),
+        y=Axis(t("many_heads.rank.strength"), log=True, grid=True),
         marks=[Mark(x=spec.d_k + 0.5, label=f"d_k = {spec.d_k}")] if len(values) > spec.d_k else [],
         legend=False,
     )
@@ -43,4 +43,4 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     HEAD.slider(t("many_heads.which"), spec.H)
     say(summary)
     n_rank = compute.rank_by_torch(choice.source, choice.layer, head)
-    return [check("many_heads.inputs.rank.check", abs(rank - n_rank), 0.0, d_k=spec.d_k)]
+    return [check("many_heads.rank.check", abs(rank - n_rank), 0.0, d_k=spec.d_k)]

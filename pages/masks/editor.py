@@ -17,10 +17,10 @@ from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.core.masks import causal
 from viz.frame.checks import Check, check
-from viz.frame.header.parts import is_whole_page
 from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.modes import say
+from viz.frame.page import is_whole_page
 from viz.frame.shared import SECTION
 from viz.params import Flag
 from viz.text import paragraph

@@ -9,9 +9,8 @@ from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softma
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
 from viz.core.variants.today.selection import lost_shares, top_k_mask
-from viz.frame.header.parts import Part, section_of_parts
 from viz.frame.inputs import Controls
-from viz.frame.page import Section
+from viz.frame.page import Section, with_views
 
 MASKED_SOFTMAX = r"A_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}}"
 TOO_LATE = r"A_{ij} = M_{ij}\, \frac{e^{s_{ij}}}{\sum_m e^{s_{im}}} \quad \text{(wrong)}"
@@ -37,20 +36,13 @@ PAGE = CausalFirst(
             reads_head=False,
         ),
         Section("top_k", top_k.draw, code=(top_k_mask, row_softmax, lost_shares), formula=top_k.LARGEST),
-        section_of_parts(
-            "masks",
-            "mistakes",
+        with_views(
             "mistake",
-            (
-                Part(name="too_late", draw=pitfalls.too_late, code=(mask_after_softmax,), formula=TOO_LATE),
-                Part(
-                    name="empty_row",
-                    draw=pitfalls.empty_row,
-                    code=(softmax_inf_fill, softmax_replace_1e9),
-                    formula=pitfalls.explain_empty_row,
-                ),
-                Part(name="polarity", draw=pitfalls.polarity, code=(through_mha,), formula=OPPOSITE, reads_head=False),
+            Section("mistakes", pitfalls.too_late, (mask_after_softmax,), TOO_LATE),
+            Section(
+                "empty_row", pitfalls.empty_row, (softmax_inf_fill, softmax_replace_1e9), pitfalls.explain_empty_row
             ),
+            Section("polarity", pitfalls.polarity, (through_mha,), OPPOSITE, reads_head=False),
         ),
     ),
 )

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from viz.frame import shared
-from viz.frame.header.parts import is_whole_page
 from viz.frame.modes.inner_steps import offer
+from viz.frame.page import is_whole_page
 from viz.frame.shared import LANG, SECTION, SOURCE
 from viz.params.memory import Remembered
 from viz.text import Translate

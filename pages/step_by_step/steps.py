@@ -22,8 +22,8 @@ from viz.core.heads import merge_heads, project, share_kv
 from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import ROUNDING, number
-from viz.frame.header.parts import is_whole_page
 from viz.frame.modes import say
+from viz.frame.page import is_whole_page
 from viz.frame.show import show_bars
 from viz.params import Flag
 from viz.text import has_text

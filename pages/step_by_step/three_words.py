@@ -17,8 +17,8 @@ from pages.step_by_step.printed import MATRIX_VIEW, words_of
 from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, stepper, visible_steps
 from viz.frame import shared
 from viz.frame.checks import Check, check
-from viz.frame.header.parts import is_whole_page
 from viz.frame.modes import say
+from viz.frame.page import is_whole_page
 from viz.lessons.subject import Subject
 from viz.params import Choice, Flag, Ints, Text
 from viz.text import Translate

@@ -256,7 +256,7 @@ def _with_sentence(*places: str) -> tuple[str, ...]:
     return tuple(f"{place}{'&' if '?' in place else '?'}{SENTENCE}" for place in places)
 
 
-DIFFER = "many_heads/experts?experts_view=differ"
+DIFFER = "many_heads/differ"
 IN_ALL = ("masks/editor", "step_by_step/steps", "stacking/rollout", DIFFER, "share_kv/who_shares",
           "positions/encodings", "block/diagram", "convolution/likeness", "long_text/map", "heads/numbers")  # fmt: skip
 OF_A_LAYER = ("heads/numbers", "masks/editor", DIFFER, "share_kv/who_shares", "convolution/likeness")
@@ -282,12 +282,12 @@ SIBLINGS = {
     "the row of the next token": Fault(
         head_grid.layer_maps,
         _with_fields(values=lambda values: values.roll(1, 1)),
-        (f"heads/all_heads?heads_view=row&{SENTENCE}",),
+        (f"heads/row?{SENTENCE}",),
     ),
     "merged words one on": Fault(
         map_statistics.merge_words,
         lambda right, *a: right(*a).roll(1, -1),
-        ("heads/all_heads?heads_view=row&merge=1&text=unbelievable+tokenization+works",),
+        ("heads/row?merge=1&text=unbelievable+tokenization+works",),
     ),
     "every label one on": Fault(
         pieces.spell,
@@ -312,7 +312,7 @@ SIBLINGS = {
     "W_O of the next head": Fault(
         capturing.read_weights,
         lambda right, *a: replace(found := right(*a), w_o=found.w_o.roll(found.spec.d_v, 0)),
-        (f"heads/joined?{SENTENCE}", f"many_heads/inputs?inputs_view=rank&{SENTENCE}"),
+        (f"heads/joined?{SENTENCE}", f"many_heads/rank?{SENTENCE}"),
     ),
     "the vector of the next word": Fault(
         tokens.seeded_embeddings,

@@ -27,7 +27,7 @@ def test_equal_heads_have_no_nearest(sentences):
     on_screen, end = sentences("many_heads", SAME), T("many_heads.experts.previous_true")
     assert f"{T('many_heads.experts.found_alike', n=4, share='0.25', even='0.25')} {end}" in on_screen
     assert end.startswith("An expert")
-    assert T("many_heads.experts.differ.found_same", n=4) in on_screen
+    assert T("many_heads.differ.found_same", n=4) in on_screen
 
 
 @pytest.mark.parametrize(

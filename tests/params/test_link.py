@@ -70,7 +70,7 @@ def test_value_out_of_range_elsewhere(open_app):
 def test_row_bars_lock_nothing_in_grid(open_app):
     app = open_app("heads", text="a b c", heads_view="row")
     assert app.selectbox(key="query").value == 0
-    app.session_state["heads_view"] = "grid"
+    app.session_state["heads_view"] = "all_heads"
     assert link(app.run().run()) == {"text": "a b c"}
     assert app.session_state["query"] == -1
     all_sections = open_app("heads", text="a b c", section="all")

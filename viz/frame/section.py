@@ -40,6 +40,7 @@ class Section:
         is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
         default_model, default_text: where the section opens on another model or text than its page.
         knows: what the section shows of a model's layer beside what its page does, as in ``Page.knows``.
+        shares_controls: whether a view has a control in common with the view before it: where all are shown, it is not.
         views: see :func:`with_views`.
         switch: the parameter that says which of the views is open.
         view: the name of the view that is open, where there are some; its texts are the section's then.
@@ -61,6 +62,7 @@ class Section:
     default_model: Callable[[], str] | None = None
     default_text: Callable[[], str] | None = None
     knows: tuple[str, ...] = ()
+    shares_controls: bool = False
     views: tuple["Section", ...] = ()
     switch: str = ""
     view: str = ""
@@ -76,10 +78,11 @@ class Section:
         return Choice(self.switch, among=[view.name for view in self.views])
 
     def opened_views(self, *, all_views: bool) -> tuple["Section", ...]:
-        """Return the section as the view that is open, or if ``whole`` as each of its views."""
+        """Return the section as the view that is open, or if ``all_views`` as each of its views."""
         if not self.views:
             return (self,)
-        view_names = self.opened_view.options() if all_views else [self.opened_view.read()]
+        separate_views = [view.name for view in self.views if not view.shares_controls]
+        view_names = separate_views if all_views else [self.opened_view.read()]
         return tuple(
             replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
             for view in self.views

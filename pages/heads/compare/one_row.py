@@ -24,7 +24,6 @@ from viz.core.analysis.one_head import Cell, by_hand
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.format import number, part
-from viz.frame.header.parts import is_whole_page
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
 from viz.frame.shared import KEY, QUERY, Places
@@ -125,10 +124,8 @@ def _chosen_pair(page: HeadsContext) -> Pair:
 
 
 def _draw_lists(context: Pair) -> None:
-    """Draw the lists of the query and the key, unless the row above has them."""
+    """Draw the lists of the query and the key."""
     t, labels = context.t, context.labels
-    if is_whole_page():
-        return
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
         for parameter, places in ((QUERY, context.queries), (KEY, context.keys)):
             parameter.selectbox(

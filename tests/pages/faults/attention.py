@@ -41,6 +41,7 @@ MASKED = (
     "own numbers",
     "own Q, K, V",
     "row",
+    "arcs",
     "steps",
     "worked example",
     "weighted sum",

@@ -29,7 +29,8 @@ PLACES = {
     "compared": f"heads/compare?{SEEDED}&n_kv_heads=2&mask=causal&text_b=one+two+and+six+four+five+two",
     "compared, what arrives": f"heads/compare?{SEEDED}&n_kv_heads=2&compared=arrives&text_b=one+six+three",
     "compared, a decoder": "heads/compare?model=twin-g8&text=red+blue+red&text_b=red+blue+blue",
-    "row": f"heads/all_heads?heads_view=row&{SEEDED}&mask=causal",
+    "row": f"heads/row?{SEEDED}&mask=causal",
+    "arcs": f"heads/arcs?{SEEDED}&mask=causal",
     "arrivals": "heads/arrivals",
     "joined": f"heads/joined?{SEEDED}",
     "joined, a model": "heads/joined",
@@ -37,9 +38,9 @@ PLACES = {
     "numbers": "heads/numbers",
     # Why many heads
     "two places": f"many_heads/two_places?{SEEDED}",
-    "heads that differ": f"many_heads/experts?experts_view=differ&{SEEDED}&mask=causal",
+    "heads that differ": f"many_heads/differ?{SEEDED}&mask=causal",
     "inputs of a head": f"many_heads/inputs?{SEEDED}",
-    "rank": f"many_heads/inputs?inputs_view=rank&{SEEDED}",
+    "rank": f"many_heads/rank?{SEEDED}",
     "experts": f"many_heads/experts?{SEEDED}&mask=causal",
     "experts, logic": "many_heads/experts?logic=1",
     # Step by step
@@ -57,8 +58,7 @@ PLACES = {
     "steps, a model": "step_by_step/steps",
     "worked example": f"step_by_step/steps?step=7&every_term=1&{SEEDED}&mask=causal",
     "weighted sum": f"step_by_step/steps?step=8&every_term=1&{SEEDED}&mask=causal",
-    "one row compared": f"heads/compare?compare_view=row&{SEEDED}&mask=causal&query=3"
-    "&text_b=one+and+two+six+four+five+two",
+    "one row compared": f"heads/one_row?{SEEDED}&mask=causal&query=3&text_b=one+and+two+six+four+five+two",
     "split": f"step_by_step/split?{SEEDED}",
     "saturation": f"step_by_step/saturation?{SEEDED}",
     "ablation": f"step_by_step/ablation?{SEEDED}&mask=causal",
@@ -73,9 +73,9 @@ PLACES = {
     "the 2 largest": f"masks/top_k?{SEEDED}&mask=causal&keep=2",
     "the 2 largest of equals": "masks/top_k?source=words&text=a+b+a+a&n_heads=1&mask=own&keep=2",
     "decoding": f"masks/decoding?{SEEDED}",
-    "empty row": f"masks/mistakes?mistake=empty_row&{SEEDED}&mask=causal",
+    "empty row": f"masks/empty_row?{SEEDED}&mask=causal",
     "too late": f"masks/mistakes?{SEEDED}&mask=causal",
-    "polarity": f"masks/mistakes?mistake=polarity&{SEEDED}&mask=causal",
+    "polarity": f"masks/polarity?{SEEDED}&mask=causal",
     # Positions
     "shuffle": f"positions/shuffle?{SEEDED}&need=alibi",
     "real head": "positions/real_head",

@@ -74,7 +74,7 @@ def test_nothing_arrives_from_nowhere(open_app, lang, link, arrives):
 def test_replaced_word_has_both_names(open_app, lang, text, text_b, query, key, names):
     """The second text has no "cat" to look at."""
     t = translator(lang)
-    link = {"section": "compare", "compare_view": "row", "query": query, "key": key, "lang": lang}
+    link = {"section": "compare", "compare_view": "one_row", "query": query, "key": key, "lang": lang}
     texts = texts_of(open_app("heads", source="words", text=text, text_b=text_b, **link))
     values = dict.fromkeys(("score", "score_b", "weight", "weight_b"), "|")
     start = t("heads.compare_pair", query=names[0], key=names[1], **values).split("|")[0]
@@ -84,7 +84,7 @@ def test_replaced_word_has_both_names(open_app, lang, text, text_b, query, key, 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_missing_key_says_nothing_of_query(open_app, lang):
     """A query that was replaced is not in both texts."""
-    link = {"section": "compare", "compare_view": "row", "query": 0, "key": 1, "lang": lang}
+    link = {"section": "compare", "compare_view": "one_row", "query": 0, "key": 1, "lang": lang}
     texts = texts_of(open_app("heads", source="words", text="cat dog", text_b="bird", **link))
     assert translator(lang)("heads.compare_no_key", query="cat → bird", key="dog") in texts
 
@@ -97,7 +97,7 @@ def test_layer_has_models_own_number(open_app, local_model, lang):
     assert number > 1
     values = dict.fromkeys(("query", "key", "model", "model_b", "weight", "weight_b", "head", "head_b"), "|")
     for first, second, role in ((model, "twin-g2", "layer"), ("twin-g2", model, "layer_b")):
-        link = {"model": first, "model_b": second, "section": "compare", "compare_view": "row", "lang": lang}
+        link = {"model": first, "model_b": second, "section": "compare", "compare_view": "one_row", "lang": lang}
         link |= {role: number}
         texts = texts_of(open_app("heads", source="model", text=text, query=1, key=1, **link))
         layers = {"layer": "|", "layer_b": "|"} | {role: number}

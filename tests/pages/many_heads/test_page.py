@@ -64,7 +64,7 @@ def test_toy_loss_by_head_count(open_app, heads, key):
 def test_equally_different_heads_not_named(open_app, link, key):
     """Of two heads none is the most alike, and with one word all maps are equal."""
     sentences = page_sentences(open_app("many_heads", section="experts", source="words", **link, experts_view="differ"))
-    frame = T(f"many_heads.experts.differ.{key}", n=4, far="X").split("**X**")
+    frame = T(f"many_heads.differ.{key}", n=4, far="X").split("**X**")
     assert [line for line in sentences if line.startswith(frame[0]) and line.endswith(frame[-1])]
     assert not [line for line in sentences if "differ most" in line]
 
@@ -77,7 +77,7 @@ def test_most_different_heads_named(open_app):
     far, near = max(apart, key=apart.get), min(apart, key=apart.get)
     app = open_app("many_heads", section="experts", experts_view="differ")
     finding = T(
-        "many_heads.experts.differ.found",
+        "many_heads.differ.found",
         a=far[0],
         b=far[1],
         far=part(apart[far]),
@@ -98,7 +98,7 @@ def test_fully_masked_heads_change_nothing(open_app):
         experts_view="differ",
     )
     assert not app.exception
-    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in page_sentences(app)
+    assert T("many_heads.differ.averaged", n=4, change="0.0%") in page_sentences(app)
 
 
 def test_equal_heads_lose_nothing_averaged():
@@ -131,7 +131,7 @@ def test_a_heads_rank_is_its_width(open_app):
         assert len(strengths) == 384
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="inputs", head=5, inputs_view="rank")
-    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in page_sentences(app)
+    assert T("many_heads.rank.found", head=5, rank=32, d_k=32, d=384) in page_sentences(app)
     (plotted,) = line_charts(app)["rank"]["lines"]
     assert len(plotted["x"]) == 64, "as many again, of which nothing is left"
 

@@ -7,10 +7,10 @@ from torch.testing import assert_close
 
 from pages import PAGES
 from pages.masks.editor import CODE
-from pages.masks.page import PAGE
 from tests.components.test_maps import unpack
 from tests.packaged import packaged_file
 from tests.running import checked, sentences_of
+from tests.sections import views_of
 from viz import limits
 from viz.core.attention import attend
 from viz.core.cost.attention import attention_flops
@@ -71,7 +71,7 @@ def empty_row(app):
 def test_every_check_of_the_page_holds(open_app, link):
     app = open_app("masks", section="all", **link)
     assert not app.exception
-    n_holding = [checked(app, section.name) for section in PAGE.sections]
+    n_holding = [checked(app, name) for name in views_of("masks")]
     assert all(n_passed == n for n_passed, n in n_holding)
     # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
     missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if link == {"mask": "own"} else 0
@@ -111,17 +111,16 @@ def test_an_empty_row_in_six_programs(open_app):
 
 
 def test_late_mask_loss_reported(open_app):
-    app = open_app("masks", mask="causal", mask_late=1, section="mistakes", mistake="too_late")
+    app = open_app("masks", mask="causal", mask_late=1, section="mistakes")
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
     result = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
     assert result in [element.value for element in app.warning]
     assert T("masks.late_nothing") in [
-        element.value
-        for element in open_app("masks", mask_late=1, **BLOCKS_NOTHING, section="mistakes", mistake="too_late").info
+        element.value for element in open_app("masks", mask_late=1, **BLOCKS_NOTHING, section="mistakes").info
     ]
 
 
-@pytest.mark.parametrize("mistake", ["too_late", "polarity"])
+@pytest.mark.parametrize("mistake", ["mistakes", "polarity"])
 def test_no_mask_shows_causal_instead(open_app, mistake):
     app, causal = (open_app("masks", section="mistakes", mistake=mistake, mask=mask) for mask in ("own", "causal"))
     sentences = [{element.value for element in visible.markdown} for visible in (app, causal)]
@@ -141,7 +140,7 @@ def test_large_scores_turn_no_check_red(open_app, memory_given_back):
 
 def test_late_mask_with_tiny_loss(open_app):
     """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
-    app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2, section="mistakes", mistake="too_late")
+    app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2, section="mistakes")
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
     assert 1e-6 < lost < 1e-4
     assert T("masks.late_little", lost="<0.1%") in [element.value for element in app.info]
