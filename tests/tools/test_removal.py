@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from tests.checkpoints import SENTENCES
 from tests.models.test_interventions import logits_with_hooks, set_heads
-from viz.models.atlas.removal import LINES, removal_lines, score_removal
+from tools.atlas.removal import LINES, removal_lines, score_removal
 from viz.models.tokens import read_text
 
 
