@@ -67,7 +67,7 @@ MAY_IMPORT = {
     "text": {"text"},
     "container": set(),
     "limits": {"container"},
-    "errors": set(),
+    "errors": {"text"},
     "cancellation": set(),
     "imports": set(),
     "background": set(),

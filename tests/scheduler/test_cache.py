@@ -190,7 +190,7 @@ def test_model_error_passes_unchanged(store):
     def empty():
         raise ModelError("empty")
 
-    with pytest.raises(ModelError, match="no token in this text"):
+    with pytest.raises(ModelError, match="no word in the text"):
         cache(empty, store)()
 
 

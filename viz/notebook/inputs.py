@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from viz.errors import ModelError
 from viz.models.checks import check_ids
 from viz.models.tokens import labels
 from viz.notebook.arguments import check_tokenizer
@@ -62,7 +61,7 @@ def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False
 
     read = _of_any_form(tokenizer, text, room, is_target)
     if not read.token_places:
-        raise ModelError("empty")
+        raise ValueError("There is no token in this text.")
     check_ids(type(model).__name__, read.ids[0].tolist(), rows)
     if len(read.token_places) < read.ids.shape[1]:
         read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.token_places)}))
@@ -113,7 +112,7 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], room: Room) -> Rea
     inputs = {name: _tensor(name, value) for name, value in encoding.items() if name != "labels"}
     ids = inputs["input_ids"]
     if not ids.numel():
-        raise ModelError("empty")
+        raise ValueError("There is no token in this text.")
     if ids.dim() != 2 or len(ids) != 1 or ids.is_floating_point() or ids.dtype == torch.bool or int(ids.min()) < 0:
         raise ValueError(
             f"The token ids are {' × '.join(map(str, ids.shape))} {ids.dtype}, the least {ids.min().item()}, and not "
@@ -161,7 +160,7 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], room: Room, is_target: b
     """A text as its tokenizer cuts it, shortened by the tokenizer to what it and the model read at most.
 
     Raises:
-        ModelError: "empty", if there is no token of a text.
+        ValueError: a sentence, if there is no token of a text.
     """
     # Half a surrogate pair is no text.
     texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)
@@ -173,7 +172,7 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], room: Room, is_target: b
     encoding = encode()
     ids, added = encoding["input_ids"], encoding["special_tokens_mask"]
     if all(added):
-        raise ModelError("empty")
+        raise ValueError("There is no token in this text.")
     limit = getattr(tokenizer, "model_max_length", UNLIMITED)
     most = min(len(ids), int(limit)) if 0 < limit < UNLIMITED else len(ids)
     most = min(most, room(ids[added.index(0)], most))

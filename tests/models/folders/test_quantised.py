@@ -21,7 +21,7 @@ from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import LAYERS, PREFIXES, WEIGHTS, lora, refusal, rename
 from tests.models.test_odd_configurations import multimodal_config, write
 from viz.models import capture
-from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
+from viz.models.folders.quantised import dequantise_fp8
 from viz.models.layout import families
 from viz.models.registry import Entry
 from viz.scheduler.sizes import make_entry
@@ -184,32 +184,12 @@ def test_from_fp8_refuses_other_forms(form):
         dequantise_fp8(torch.ones(12, 10).to(torch.float8_e4m3fn), torch.ones(form))
 
 
-def test_from_mxfp4_equals_values_by_hand():
-    """All sixteen codes, the low one of each byte first, times powers of two."""
-    block = torch.tensor([0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE], dtype=torch.uint8)
-    want = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
-    want = torch.cat((want, -want))
-    exponents = torch.tensor([127, 130, 0, 254], dtype=torch.uint8)
-    values = dequantise_mxfp4(block.expand(4, 8), exponents).reshape(4, 16).double()
-    factors = torch.tensor([1, 8, 2.0**-127, 2.0**127], dtype=torch.float64)[:, None]
-    assert torch.equal(values, (want.double() * factors).float().double()), "beyond float32 it is no number"
-    assert dequantise_mxfp4(block[None], torch.tensor([255], dtype=torch.uint8)).isnan().all(), (
-        "E8M0 has one code for it"
-    )
-
-
 def packed(shape: tuple[int, int, int], seed: int) -> tuple[Tensor, Tensor]:
     """Random blocks and exponents of (experts, out, in)."""
     n, rows, columns = shape
     generator = torch.Generator().manual_seed(seed)
     blocks = torch.randint(0, 256, (n, rows, columns // 32, 16), generator=generator, dtype=torch.uint8)
     return blocks, torch.randint(120, 126, (n, rows, columns // 32), generator=generator, dtype=torch.uint8)
-
-
-def test_experts_equal_transformers():
-    blocks, exponents = packed((3, 7, 96), 0)
-    want = convert_moe_packed_tensors(blocks, exponents, dtype=torch.float32)
-    assert want.shape == (3, 96, 7) and torch.equal(dequantise_experts(blocks, exponents), want)
 
 
 @pytest.fixture

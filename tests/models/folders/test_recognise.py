@@ -40,7 +40,7 @@ def test_no_folder_is_named(tmp_path, kind):
     }  # fmt: skip
     if kind in ("loop", "broken link"):
         link.symlink_to(link if kind == "loop" else tmp_path / "nowhere")
-    with pytest.raises(ModelError, match="there is no such folder on this machine; --model takes") as exc_info:
+    with pytest.raises(ModelError, match=r"there is no such folder on this machine\. --model takes") as exc_info:
         open_path(paths.get(kind, link))
     assert exc_info.value.code == "no_folder" and str(tmp_path.parent) not in str(exc_info.value)
 

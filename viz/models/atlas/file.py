@@ -1,6 +1,6 @@
 """The atlases that ship with the app (``assets/atlas``): which model, which corpus, when, and every number of them.
 
-``python -m viz.models.atlas`` computes and writes them.
+``python -m tools.atlas`` computes and writes them.
 """
 
 import json
@@ -82,7 +82,7 @@ def read(text: str) -> Atlas:
     size = tuple(content["size"])
     lines = sentences(content["corpus"])[: content["lines"]]
     if digest(lines) != content["digest"]:
-        raise ValueError(f"the atlas of {content['model']} is of other sentences: python -m viz.models.atlas")
+        raise ValueError(f"the atlas of {content['model']} is of other sentences: python -m tools.atlas")
     return Atlas(
         model=content["model"],
         corpus=content["corpus"],

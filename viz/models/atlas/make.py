@@ -1,7 +1,7 @@
 """An atlas: the scores of every head of a model over a corpus, put together from computations small enough to stop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,7 +11,6 @@ from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import SEQUENCES, read_lines, repeated_tokens
 from viz.models.atlas.passes import score_even, score_repeats, score_texts
 from viz.models.atlas.random_weights import SEEDS, random_weights
-from viz.models.atlas.removal import score_removal
 from viz.models.layout import LoadedModel
 
 CHUNK = 20
@@ -30,7 +29,7 @@ Values = Mapping[str, Tensor]
 class Atlas:
     """Every head's scores over the ``lines`` of a corpus, which is called by its language, or "own".
 
-    ``seeds`` are those of the models of random weights that the scores are n_stored against. ``made`` is the day it was
+    ``seeds`` are those of the models of random weights that the scores are compared with. ``made`` is the day it was
     written down; "" if it was computed just now. ``sha256`` and ``packaged`` say of which weights it is.
     """
 
@@ -131,13 +130,3 @@ def make(model: LoadedModel, corpus: str, lines: Sequence[str]) -> Atlas:
     chunks = [score_lines(model, lines[first : first + CHUNK]) for first in range(0, len(lines), CHUNK)]
     by_chance = {seed: score_by_chance(model, lines, seed) for seed in SEEDS}
     return assemble(model, corpus, lines, chunks, score_without_text(model), by_chance)
-
-
-def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
-    """The same atlas with what a decoder loses without each head, which takes longer than all the rest."""
-    scores = dict(atlas.scores)
-    for name, values in score_removal(model, atlas.lines).items():
-        # Neither an even spread nor random weights have a loss to lose.
-        nothing = torch.full_like(values, torch.nan)
-        scores[name] = summarize(name, values, nothing[:, 0, 0], [nothing])
-    return replace(atlas, scores=scores)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.folders.files import check_pointers, corrupt, read_if_object, read_json
+from viz.models.folders.files import check_pointers, corrupt, read_json
 from viz.models.folders.recognise import ADAPTER, base_name
 from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
@@ -41,29 +41,9 @@ TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$
 """The end of a name of rows of an embedding table that were trained by themselves."""
 
 
-WITHOUT_WEIGHTS = (
-    "PROMPT_TUNING", "MULTITASK_PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "CPT", "ADAPTION_PROMPT", "CARTRIDGE",
-)  # fmt: skip
-"""Kinds of adapters that learn vectors beside a text and leave the weights as they are: PEFT merges none of them."""
-
-AUTO_CLASSES = {
-    "SEQ_2_SEQ_LM": "AutoModelForSeq2SeqLM", "SEQ_CLS": "AutoModelForSequenceClassification",
-    "TOKEN_CLS": "AutoModelForTokenClassification", "QUESTION_ANS": "AutoModelForQuestionAnswering",
-    "FEATURE_EXTRACTION": "AutoModel",
-}  # fmt: skip
-"""The class of transformers that an adapter's base is loaded with, by what PEFT calls its task."""
-
-
 def refusal(entry: Entry, folder: Path, kind: str) -> ModelError:
-    """The sentence on an adapter that is not merged here, with the line that merges it if anything does."""
-    base, config = base_name(folder) or "BASE", read_if_object(folder / ADAPTER)
-    method = str(config.get("peft_type") or "")
-    if not method and config:
-        return ModelError("adapter_unnamed", model=entry.id)
-    if method.upper() in WITHOUT_WEIGHTS:
-        return ModelError("adapter_vectors", model=entry.id, kind=method)
-    auto_class = AUTO_CLASSES.get(str(config.get("task_type")), "AutoModelForCausalLM")
-    return ModelError("adapter", model=entry.id, kind=kind, base=base, folder=folder.name, auto_class=auto_class)
+    """The sentence on an adapter that is not merged here."""
+    return ModelError("adapter", model=entry.id, kind=kind, base=base_name(folder) or "BASE")
 
 
 def _config(entry: Entry, folder: Path) -> dict[str, Any]:
@@ -126,7 +106,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     """Return weights under the model's own names; an adapter that was saved inside the model is merged.
 
     Raises:
-        ModelError: "adapter_inside", if there is one, and no configuration that says how it is merged.
+        ModelError: "adapter", if there is one, and no configuration that says how it is merged.
     """
     inside = {name: tensor for name, tensor in tensors.items() if LORA.search(name)}
     outside = {name: tensor for name, tensor in tensors.items() if name not in inside}
@@ -136,7 +116,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     if not inside:
         return weights
     if not (folder / ADAPTER).is_file():
-        raise ModelError("adapter_inside", model=entry.id)
+        raise refusal(entry, folder, "LoRA without adapter_config.json")
     return merge(weights, inside, _config(entry, folder), entry, folder)
 
 

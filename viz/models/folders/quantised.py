@@ -28,9 +28,6 @@ SCALES = ("_scale_inv", "_scale")
 PLAIN = ("F64", "F32", "F16", "BF16", "BOOL", "I64")
 """Types of a safetensors file whose numbers are the model's own."""
 
-E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-"""The numbers of four bits, without their sign, which is the highest bit (OCP Microscaling Formats 1.0, 5.3.3)."""
-
 
 def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     """The method that a configuration names, or its text part, and what it says of it."""
@@ -111,7 +108,7 @@ def dequantise(tensors: dict[str, Tensor], config: Mapping[str, Any], entry: Ent
                 continue
             tensor = tensors.pop(name)
             if name.endswith("_blocks") and (exponents := tensors.pop(f"{name[:-6]}scales", None)) is not None:
-                weights[name.removesuffix("_blocks")] = dequantise_experts(tensor, exponents)
+                weights[name.removesuffix("_blocks")] = _dequantise_experts(tensor, exponents)
             elif tensor.is_floating_point() and tensor.element_size() == 1:
                 weights[name] = _scaled(name, tensor, tensors, settings)
             else:
@@ -169,38 +166,17 @@ def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = N
     return codes.float().mul_(scale)
 
 
-def dequantise_mxfp4(blocks: Tensor, exponents: Tensor) -> Tensor:
-    """Return the numbers of blocks that share an exponent each, as float32.
-
-    Args:
-        blocks: (..., blocks, 16) bytes, of two numbers each, the one in the low bits first.
-        exponents: (..., blocks) bytes, which stand for powers of two (E8M0, 127 for 1).
-
-    Returns:
-        (..., 32 blocks)
-
-    Example:
-        >>> dequantise_mxfp4(torch.tensor([[0x21, 0xF0]], dtype=torch.uint8), torch.tensor([128], dtype=torch.uint8))
-        tensor([  1.,   2.,   0., -12.])
-    """
-    values = torch.tensor([*E2M1, *(-value for value in E2M1)])
-    pairs = torch.stack((blocks & 15, blocks >> 4), -1).flatten(-2)
-    return values[pairs.int()].mul_(_powers(exponents)[..., None]).flatten(-2)
-
-
-def dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
-    """Return the weights of all experts, (experts, in, out), from their blocks, (experts, out, blocks of in, 16).
+def _dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
+    """The weights of all experts, (experts, in, out), from their blocks, (experts, out, blocks of in, 16).
 
     Raises:
         ValueError: if blocks and exponents do not fit.
     """
+    from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+
     if blocks.dim() != 4 or blocks.shape[:-1] != exponents.shape or {blocks.dtype, exponents.dtype} != {torch.uint8}:
         raise ValueError(f"MXFP4 blocks {tuple(blocks.shape)} do not fit scales {tuple(exponents.shape)}")
-    n, rows, columns = blocks.shape[0], blocks.shape[1], blocks.shape[2] * blocks.shape[3] * 2
-    weights = torch.empty(n, columns, rows)
-    # The indices take as much memory as the weights, so one expert follows the other.
-    for i in range(n):
-        weights[i] = dequantise_mxfp4(blocks[i], exponents[i]).T
+    weights: Tensor = convert_moe_packed_tensors(blocks, exponents, dtype=torch.float32)
     return weights
 
 

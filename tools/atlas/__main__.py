@@ -1,4 +1,4 @@
-"""Compute the atlases that ship with the app and write them: ``python -m viz.models.atlas [MODEL ...]``."""
+"""Compute the atlases that ship with the app and write them: ``python -m tools.atlas [MODEL ...]``."""
 
 import sys
 import time
@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import torch
 
+from tools.atlas.removal import with_removal
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import FOLDER, SHIPPED, dated, encode_atlas, path_of
-from viz.models.atlas.make import make, with_removal
+from viz.models.atlas.make import make
 from viz.models.load import load
 
 

@@ -1,11 +1,14 @@
 """Ablation scores of a decoder: its next-token loss without each single head, sentence by sentence."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from viz.core.analysis.atlas.summary import summarize
 from viz.models.atlas.corpus import LONGEST
+from viz.models.atlas.make import Atlas
 from viz.models.interventions import patched_streams
 from viz.models.layout import LoadedModel
 from viz.models.stream import has_words, normalize, read_stream, unembed
@@ -56,3 +59,13 @@ def _loss(model: LoadedModel, stream: Tensor, ids: Tensor) -> Tensor:
     """The mean of -ln p(next token), in nats."""
     logits = unembed(model, normalize(model, stream[:-1]))
     return torch.nn.functional.cross_entropy(logits, ids[1:])
+
+
+def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:
+    """The same atlas with what a decoder loses without each head, which takes longer than all the rest."""
+    scores = dict(atlas.scores)
+    for name, values in score_removal(model, atlas.lines).items():
+        # Neither an even spread nor random weights have a loss to lose.
+        nothing = torch.full_like(values, torch.nan)
+        scores[name] = summarize(name, values, nothing[:, 0, 0], [nothing])
+    return replace(atlas, scores=scores)
