@@ -139,7 +139,6 @@ RING = """node => {
 }"""
 
 
-@pytest.mark.fast
 def test_keyboard_focus_is_visible(visit):
     page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")

@@ -98,7 +98,6 @@ def test_controls_of_opened_page_are_uncovered(visit, name):
     assert_choices_differ(page)
 
 
-@pytest.mark.fast
 def test_share_opens_by_mouse(visit):
     """At every width."""
     page = visit("heads")
@@ -137,7 +136,6 @@ def test_controls_in_open_chip_are_uncovered(visit, chip):
     assert_uncovered(page, "[data-testid=stPopoverBody]")
 
 
-@pytest.mark.fast
 def test_probe_reports_a_covered_control(visit):
     """The probe would have found Share under the title."""
     page = visit("heads", viewport=(1280, 720))

@@ -349,7 +349,6 @@ CASES_BY_KIND = [
 ]
 
 
-@pytest.mark.fast("number_input-cost_n-0", "component-grid-0")
 @pytest.mark.parametrize(("kind", "case"), CASES_BY_KIND)
 def test_value_on_screen_is_computed_with(hosted, new_page, kind, case):
     """The value stands on the screen, in the link and in what the server has computed, and the client reports it so."""

@@ -46,7 +46,6 @@ def paint_only(hosted, new_page):
     return open_page
 
 
-@pytest.mark.fast("heads-screen0-light-en")
 @pytest.mark.parametrize(
     ("screen", "scheme", "lang"),
     [(WIDE, "light", "en"), (WIDE, "dark", "zh"), (PHONE, "light", "zh"), (PHONE, "dark", "en")],

@@ -3,7 +3,6 @@
 import re
 from urllib.parse import urlparse
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import address, answered, open_chip, wait_run
@@ -119,7 +118,6 @@ def test_back_undoes_sliders_and_texts(visit):
     expect(chip).to_have_text(re.compile("layer 4"))
 
 
-@pytest.mark.fast
 def test_back_during_answer_reaches_its_link(new_page, app_url):
     """Back while a click is being answered leads to its own link."""
     page = new_page()

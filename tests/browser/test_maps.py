@@ -9,7 +9,6 @@ SAME = "({ maps: { panels } }, before) => panels.every(({ picture }, i) => pictu
 PLACES = "({ maps: { panels } }) => panels.map(({ picture }) => picture)"
 
 
-@pytest.mark.fast("pointer")
 @pytest.mark.parametrize("by", ["keyboard", "pointer"])
 def test_selected_map_keeps_focus(visit, by):
     """A selected map keeps the focus and is read off further."""

@@ -189,7 +189,6 @@ def test_lesson_prints_its_answers(new_page, app_url):
     assert_sheets(page, lesson_named("one_head"), "en", answers=True)
 
 
-@pytest.mark.fast("ten_minutes")
 @pytest.mark.parametrize("name", ["ten_minutes", "masks_and_order"])
 def test_worksheet_has_room_and_no_controls(new_page, app_url, name):
     """Two steps on most sheets, each with its question and two lines to write on, and nothing to press."""

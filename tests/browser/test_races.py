@@ -70,7 +70,6 @@ def test_back_precedes_answer(new_page, app_url, server, what, is_answered):
     assert_as_opened(page, fresh)
 
 
-@pytest.mark.fast("control-True")
 @pytest.mark.parametrize("is_answered", [False, True])
 @pytest.mark.parametrize("what", ["control", "example"])
 def test_forward_follows_back(new_page, app_url, server, what, is_answered):
@@ -174,7 +173,6 @@ def test_notices_do_not_move_sections(browser, server):
     assert len(places) == 1
 
 
-@pytest.mark.fast
 def test_page_left_during_upload(visit):
     """Another page and back: what a visit without a file shows, and a file can be uploaded."""
     page = visit(PICTURE[0], **PICTURE[1])

@@ -16,7 +16,6 @@ def test_walk_on_page_equals_fresh_browser(browser, app_url, name):
     assert not mismatches(browser, app_url, name, ACTIONS, (*PLAIN, *CONTROLS))
 
 
-@pytest.mark.fast("two")
 @pytest.mark.parametrize("kind", INTERRUPTIONS)
 def test_interrupted_action_equals_fresh_browser(browser, app_url, kind):
     """Two actions in one run, another page and back, a connection that is cut, a tab that sleeps."""

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, frame, open_section
@@ -32,7 +31,6 @@ def is_readable(page: Page) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
-@pytest.mark.fast
 def test_first_screen_fits_small_windows(visit):
     """A phone fits a first screen; tests/browser/test_accessibility.py has all sections of all pages."""
     page = visit("share-kv", section="published", viewport=PHONE)

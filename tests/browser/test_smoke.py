@@ -50,7 +50,6 @@ def test_smoke_click_chip_and_back(page, app_url):
     expect(title).to_have_text("layer 3, head 1")
 
 
-@pytest.mark.fast
 def test_smoke_text_and_reopened_link(page, app_url):
     """A text is read, and its link shows it again."""
     page.goto(address(app_url, "masks", source="words", text="one two"))
@@ -66,7 +65,6 @@ def test_smoke_text_and_reopened_link(page, app_url):
     expect(box).to_have_value("three four five")
 
 
-@pytest.mark.fast
 def test_smoke_embedded_by_old_word(page, app_url):
     """A frame with ``embed=1`` shows a page without its navigation."""
     page.goto(address(app_url, "heads", embed=1))

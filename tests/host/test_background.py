@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
@@ -76,18 +76,14 @@ LISTED_WORK: dict[str, str | tuple[str, str]] = {
     "viz/streamlit_internals/hosted.py AppSession.request_rerun": (
         STREAMLIT + "app_session:AppSession", "request_rerun"
     ),
-    "viz/streamlit_internals/hosted.py ForwardMsgQueue.clear": (
-        "tests/host/test_readiness.py::test_health_with_ended_loop_is_503"
-    ),
+    "viz/streamlit_internals/hosted.py ForwardMsgQueue.clear": THIS_FILE + "test_health_with_ended_loop_is_503",
     "viz/streamlit_internals/hosted.py MemorySessionStorage.save": (
         STREAMLIT + "memory_session_storage:MemorySessionStorage", "save"
     ),
     "viz/streamlit_internals/hosted.py WebsocketSessionManager.connect_session": (
         STREAMLIT + "websocket_session_manager:WebsocketSessionManager", "connect_session"
     ),
-    "viz/streamlit_internals/probe.py ensure_future": (
-        "tests/host/test_readiness.py::test_health_with_ended_loop_is_503"
-    ),
+    "viz/streamlit_internals/probe.py ensure_future": THIS_FILE + "test_health_with_ended_loop_is_503",
     "viz/streamlit_internals/widget_values.py WStates.__getitem__": (
         STREAMLIT + "state.session_state:WStates", "__getitem__"
     ),
@@ -229,21 +225,43 @@ def describe(server: Server) -> dict[str, int]:
 TEXTS = (f"text number {n} of a user" for n in count())
 
 
-@pytest.fixture(scope="module")
-def fresh_server(tmp_path_factory) -> Iterator[Callable[[], Server]]:
+class Servers:
     """A server, and another one where an error has ended its health: then it is restarted."""
+
+    def __init__(self, stack: ExitStack, folders: pytest.TempPathFactory) -> None:
+        self.stack, self.folders = stack, folders
+        self.running: Server | None = None
+        self.said_before: dict[str, tuple[int, str]] = {}
+        """Its answers while its first page fails."""
+
+    def start(self) -> Server:
+        if self.running is None or get(self.running, "/healthz")[0] != 200:
+            folder = self.folders.mktemp("background")
+            app, go = Path(__file__).with_name("faulty_app.py"), folder / "go"
+            server = serve(app, folder / "log.txt", HEADLIGHT_WAIT="10", NO_PAGE_UNTIL=str(go))
+            self.running = running = self.stack.enter_context(server)
+            wait(lambda: "The first page is not drawn" in running.read_log())
+            self.said_before = {path: get(running, path) for path in ("/readyz", "/healthz")}
+            go.touch()
+        running = self.running
+        wait(lambda: get(running, "/readyz")[0] == 200)
+        return running
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory) -> Iterator[Servers]:
     with ExitStack() as stack:
-        servers = list[Server]()
+        yield Servers(stack, tmp_path_factory)
 
-        def start() -> Server:
-            if not servers or get(servers[-1], "/healthz")[0] != 200:
-                log = tmp_path_factory.mktemp("background") / "log.txt"
-                app = Path(__file__).with_name("faulty_app.py")
-                servers.append(stack.enter_context(serve(app, log, HEADLIGHT_WAIT="10")))
-            wait(lambda: get(servers[-1], "/readyz")[0] == 200)
-            return servers[-1]
 
-        yield start
+def test_readiness_without_page_stays_503(servers):
+    """No user is sent to a server whose first page fails; it is tried again, and logged once."""
+    log = servers.start().read_log()
+    assert servers.said_before == {
+        "/readyz": (503, '{"ready":false,"waiting_for":["page"]}'),
+        "/healthz": (200, "ok"),
+    }
+    assert log.count("The first page is not drawn: it has no title, or shows an error") == 1
 
 
 async def use_everything(server: Server) -> None:
@@ -266,10 +284,9 @@ async def is_answered(server: Server) -> bool:
 
 
 @pytest.mark.parametrize(("owner", "function"), FAULTS)
-def test_error_hurts_one_user(fresh_server, owner, function):
+def test_error_hurts_one_user(servers, owner, function):
     """The users who do not meet it are answered; it is logged once, without what it says, and counted once."""
-    server = fresh_server()
-    assert finish(is_answered(server))
+    server = servers.start()
     n_before, since = describe(server)["failures"], len(server.read_log())
     assert get(server, f"/put?{urlencode({'owner': owner, 'name': function})}") == (200, "put")
 
@@ -279,9 +296,20 @@ def test_error_hurts_one_user(fresh_server, owner, function):
         if describe(server)["is_raised"]:
             break
     if get(server, "/healthz")[0] == 200:
-        assert finish(is_answered(server)) and finish(is_answered(server))
+        assert finish(is_answered(server))
     assert describe(server)["is_raised"]
     log = server.read_log(since)
     n_expected = 1 + log.count("Uncaught app execution: KeyError")
     assert (log.count("FaultError in "), describe(server)["failures"] - n_before) == (1, n_expected), log
     assert "what a user typed" not in log and "Traceback" not in log
+
+
+def test_health_with_ended_loop_is_503(servers):
+    """An error as messages are taken from one session's queue ends the loop that sends all users theirs."""
+    server = servers.start()
+    queue = "streamlit.runtime.forward_msg_queue:ForwardMsgQueue"
+    assert get(server, f"/put?{urlencode({'owner': queue, 'name': 'clear'})}") == (200, "put")
+    for path in ("/healthz", "/_stcore/health"):
+        assert get(server, path) == (503, "Streamlit no longer sends messages to browsers.")
+    assert get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["loop"]}')
+    assert describe(server)["is_raised"]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from pages import PAGES
@@ -15,7 +14,6 @@ def place(page: Page) -> str:
     return page.locator(".presenter .at").inner_text()
 
 
-@pytest.mark.fast
 def test_three_words_are_walked_by_arrows(visit):
     """Nine steps, one a press; the tenth press opens the next section, at its own beginning."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))

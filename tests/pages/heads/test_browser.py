@@ -128,7 +128,6 @@ def save_large(page, kind):
     return Path(download.value.path()).read_bytes()
 
 
-@pytest.mark.fast
 def test_large_map_saves_as_png(visit):
     assert save_large(visit(text="a <b> & #000001"), "png").startswith(b"\x89PNG")
 
