@@ -15,9 +15,8 @@ def attention_map(
     keys: tuple[str, ...],
     *,
     key: str,
-    crosses: bool,
     title: str = "",
-    axes: str | None = None,
+    axes: str = "",
 ) -> None:
     """Draw the weights of the chosen head, with its row and column titles.
 
@@ -27,9 +26,8 @@ def attention_map(
         queries: the words that look.
         keys: the words they look at.
         key: of the picture.
-        crosses: True where the words of one text look at those of another.
         title: above the map, where it is not the head's.
-        axes: the sentence about rows and columns, where another map beside it says so; "" for none.
+        axes: the sentence about rows and columns.
     """
     t, (rows, columns) = context.t, (len(queries), len(keys))
     head = min(context.head, steps.projections.spec.H - 1)
@@ -41,8 +39,6 @@ def attention_map(
         labels=queries,
         columns=keys,
     )
-    if axes is None:
-        axes = t("block.weights_cross" if crosses else "block.weights_self", rows=rows, columns=columns)
     words = {"says": t("map.says"), "axes": axes}
     packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
     MAPS.mount(key=key, data=packed, words=words)

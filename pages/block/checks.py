@@ -76,7 +76,7 @@ def torch_checks(context: BlockContext) -> list[Check]:
             compute.block_errors(context.source, target, context.plan, context.mask),
             side_name(context.t, side),
         )
-        checks.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
+        checks.append(check("block.check_equations", worst(row.equations for row in rows), 1e-5, name=name))
         by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
         if by_torch:
             error, tolerance = largest_ratio(*torch.tensor(by_torch, dtype=torch.float64).T)

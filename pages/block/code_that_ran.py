@@ -35,7 +35,8 @@ def of_diagram(context: BlockContext) -> Functions:
         network: True,
         mixture_of_experts: any(side.has_experts for side in sides),
         route: any(side.has_experts for side in sides),
-        feed_forward: True,  # every expert is one
+        # Every expert is a feed-forward network, too.
+        feed_forward: True,
     }
     if any(_is_compared(context, side) for side in sides):
         calls |= {torch_layer: True, torch_layer_error: True}

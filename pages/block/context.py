@@ -19,14 +19,12 @@ from viz.frame.scene import Scene, chosen_head, mask_has_effect, model_own, n_bl
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
-from viz.text import Translate, paragraph
+from viz.text import Translate, join_names, paragraph
 
 BLOCK = Choice("block", among=("encoder", "decoder", "both"))
 BOX = Choice("box", lambda codes: codes.first, among=lambda codes: codes.among)
 NORM = Choice("norm", among=lambda built: ("own", "pre" if built == "post" else "post"))
 RESIDUAL, NORMALIZE = Flag("residual", True), Flag("normalize", True)
-UNEVEN = 10
-"""From this ratio of lengths on, a map between two texts is a strip, with a note."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +143,8 @@ def open_block(scene: Scene) -> BlockContext:
     context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
     if kind == "encoder":
         return context
-    return replace(
-        context, target=target_control(t, scene.choice.source.text) or " "
-    )  # "" would mean that no decoder is shown
+    # An empty target would mean that no decoder is shown.
+    return replace(context, target=target_control(t, scene.choice.source.text) or " ")
 
 
 def _plan(built: str) -> BlockPlan:
@@ -159,10 +156,12 @@ def _plan(built: str) -> BlockPlan:
 
 
 def _design_controls(scene: Scene, built: str) -> None:
-    t, trained = scene.t, "_trained" if scene.choice.source.kind == "model" else ""
+    t = scene.t
 
     def says(code: str) -> str:
-        return t(f"block.norm_{built}{trained}" if code == "own" else f"block.norm_{code}")
+        if code == "own":
+            return t("block.as_built", name=t(f"block.variant_{built}"))
+        return t(f"block.variant_{code}")
 
     NORM.segments(t("block.norm"), built, says=says, help=t("block.norm_help"))
     RESIDUAL.toggle(t("block.residual"), help=t("block.residual_help"))
@@ -172,8 +171,8 @@ def _design_controls(scene: Scene, built: str) -> None:
 def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
     """The design of the blocks in two or three words."""
     place = built if plan.norm == "own" else plan.norm
-    norm = place if plan.normalize else "none"
-    return t(f"block.design_{norm}" if plan.residual else f"block.design_{norm}_no_residual")
+    codes = [place if plan.normalize else "no_norm", *["no_residual"] * (not plan.residual)]
+    return join_names(t, [t(f"block.variant_{code}") for code in codes])
 
 
 def target_control(t: Translate, text: str) -> str:
@@ -215,11 +214,7 @@ def with_target(draw: Draw) -> Draw:
 def warn_of_changes(context: BlockContext) -> None:
     """Warn where the design is not the one that the model was trained with."""
     if context.source.kind == "model" and not context.plan.as_is and not all(side.lent for side in context.sides):
-        t, places = context.t, (context.plan.norm, blocks.own_norm(context.source))
-        sentences = [t("block.not_trained", model=context.source.model)]
-        if places[0] != "own" and places[1] == "sandwich":
-            sentences.append(t("block.one_norm"))
-        st.warning(paragraph(*sentences))
+        st.warning(context.t("block.not_trained", model=context.source.model))
 
 
 def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:
@@ -245,14 +240,8 @@ def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
     """Show the limits of the pictures of these sides."""
     t, model = context.t, context.source.model
     if any(side.lent for side in sides):
-        real = context.plan.as_is and context.mask.kind == "own"
-        reads = t("block.lent_real" if real else "block.lent_changed")
-        st.caption(paragraph(t("block.lent", model=model), reads))
+        st.caption(t("block.lent", model=model))
     if len(context.scene.labels) > (most := stack_tokens(context.source)):
         st.caption(t("block.first", n=most))
-    if sides[-1].code == "dec":
-        n, m = len(sides[-1].labels), len(context.source_labels)
-        if max(n, m) >= UNEVEN * min(n, m):
-            st.info(t("block.uneven", target=n, source=m))
-    elif context.is_decoder_only:
+    if sides[-1].code != "dec" and context.is_decoder_only:
         st.caption(t("block.decoder_only", model=model))

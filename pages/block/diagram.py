@@ -12,7 +12,7 @@ from pages.block.context import BOX, BlockContext, notes, say_outgrown, warn_of_
 from pages.block.side import Side, box_name, kind_of, part_name, side_name
 from viz.components.kinds import Text
 from viz.components.view import View
-from viz.core.norm import moments, no_norm
+from viz.core.norm import no_norm
 from viz.frame.checks import Check, check
 from viz.text import Translate
 
@@ -65,7 +65,7 @@ def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = ""
     return {
         "code": code,
         "name": box_name(t, side, kind),
-        "detail": t("block.detail", rows=rows, columns=columns, std=f"{float(moments(values).std.mean()):,.2f}"),
+        "detail": f"{rows} × {columns}",
         "more": " · ".join(word for word in more if word),
         "look": f"{look} off" if off else look,
         "hue": HUE_OF_KIND.get(kind),
@@ -77,7 +77,8 @@ def pack_side(t: Translate, side: Side) -> dict[str, Any]:
     boxes, first, n = side.boxes, side.code, len(side.traces)
     inputs = [code for code in boxes if kind_of(code) in (*side.inputs, "sum", "x")]
     looks = {f"{first}_embedding": "first", f"{first}_position": "plus"}
-    looks[f"{first}_x"] = "far"  # the blocks in between are not drawn
+    # The blocks in between are not drawn.
+    looks[f"{first}_x"] = "far"
     if not side.inputs:
         looks[f"{first}_sum"] = "first"
     return {

@@ -14,7 +14,8 @@ from viz.frame.modes import say
 def draw(context: BlockContext) -> list[Check]:
     """One head's weights in each of the three places, above the target that is written."""
     pictures = st.container()
-    target = context.target or target_control(context.t, context.source.text) or " "  # below the maps
+    # The box of the target stands below the maps.
+    target = context.target or target_control(context.t, context.source.text) or " "
     encoder, decoder = context.encoder, context.decoder(target)
     if say_outgrown(context, (encoder, decoder)):
         return []
@@ -52,6 +53,4 @@ def _maps(context: BlockContext, encoder: Side, decoder: Side, crossing: MultiHe
     }
     for at, (column, (title, arguments)) in enumerate(zip(st.columns(3, gap="medium"), places.items(), strict=True)):
         with column:
-            attention_map(
-                context, *arguments, key=f"block_three_{at}", crosses=arguments[0] is crossing, title=title, axes=""
-            )
+            attention_map(context, *arguments, key=f"block_three_{at}", title=title)

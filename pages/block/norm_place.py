@@ -24,17 +24,16 @@ def draw(context: BlockContext) -> list[Check]:
     t, side = context.t, context.sides[-1]
     both = compute.both_places(context.source, context.target, context.mask, side.layer)
     built = side.stack.design.norm
-    names: dict[Place, str] = {
-        place: t(f"block.place_{place}_built" if place == built else f"block.place_{place}") for place in both.traces
-    }
+    names: dict[Place, str] = {place: t(f"block.variant_{place}") for place in both.traces}
+    names[built] = t("block.as_built", name=names[built])
     show_diagram(
         t, [_packed(context, side, both.traces[place], name) for place, name in names.items()], key="block_places"
     )
     _lengths(context, names, built)
-    checks = [check("block.check_both", both.error, 1e-5)]
+    checks = [check("block.check_equations", both.error, 1e-5, name=t("block.norm_place.title"))]
     for place, off in both.torch_errors.items():
         if off is not None:
-            checks.append(check("block.check_torch_place", *off, kind=torch_name(side), name=names[place]))
+            checks.append(check("block.check_torch", *off, kind=torch_name(side), name=names[place]))
     return checks
 
 
@@ -68,5 +67,5 @@ def _lengths(context: BlockContext, names: dict[Place, str], built: Place) -> No
     show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
     post, inside = (statistic(outcome.last.norm, 2) for outcome in outcomes.values())
     first, name = statistic(outcomes[built].lengths[0], 2), t(f"block.variant_{list(outcomes)[1]}")
-    say(t("block.place_found", n=n, first=first, post=post, inside=inside, name=name))
+    say(t("block.place_found", first=first, post=post, inside=inside, name=name))
     caption_stack(context, n)

@@ -24,7 +24,7 @@ def draw(context: BlockContext) -> None:
     t, code = context.t, context.box
     side, kind = context.side_of(code), kind_of(code)
     values, name = side.boxes[code], long_name(t, side, kind)
-    say(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
+    say(t("block.open_box", name=name, about=t(about_key(side, kind))))
     _weights(context, side, kind)
     if side.has_experts and kind in ("router", "feed_forward"):
         draw_routing(context, side)
@@ -47,15 +47,13 @@ def formula(context: BlockContext) -> str:
     else:
         latex = formulas.formula(kind, side.trace)
     st.latex(latex)
-    if has_text(more := f"{about_key(context, side, kind)}_more"):
+    if has_text(more := f"{about_key(side, kind)}_more"):
         say(context.t(more))
     return latex
 
 
-def about_key(context: BlockContext, side: Side, kind: str) -> str:
+def about_key(side: Side, kind: str) -> str:
     """The text that says what a box does."""
-    if kind.endswith("_add") and side.trace.design.norm in ("output", "sandwich"):
-        return "block.about_add_normed"
     about = "add" if kind.endswith("_add") else "norm" if kind.endswith("_norm") else kind
     if about == "norm":
         about += ABOUT_NORMS.get(side.trace.design.normalize, "")
@@ -63,12 +61,8 @@ def about_key(context: BlockContext, side: Side, kind: str) -> str:
         about = "experts"
     if about == "attention" and side.is_masked:
         about = "masked"
-    if about == "memory" and side.lent:
-        about = "memory_lent"
     if about == "sum" and side.inputs and "position" not in side.inputs:
         about = "start"
-    if about == "sum":
-        return f"block.about_sum_{'embeddings' if side.lent else context.source.kind}"
     return f"block.about_{about}"
 
 
@@ -78,7 +72,7 @@ def _weights(context: BlockContext, side: Side, kind: str) -> None:
     if steps is None:
         return
     keys = context.source_labels if kind == "cross" else side.labels
-    attention_map(context, steps, side.labels, keys, key="block_weights", crosses=kind == "cross")
+    attention_map(context, steps, side.labels, keys, key="block_weights", axes=context.t("block.three_axes"))
 
 
 def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:
@@ -88,7 +82,8 @@ def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None
     limit = float(values.abs().flatten().quantile(0.995)) or None
     rows, sizes = Axis(labels, t("axis.tokens")), {"rows": len(labels), "columns": width}
     alt = t("block.router_alt" if is_router else "block.tensor_alt", name=name, **sizes)
-    kind: Kind = "sizes" if is_router else "signed"  # weights of experts are never negative
+    # Weights of experts are never negative.
+    kind: Kind = "sizes" if is_router else "signed"
     matrix = Matrix(values=values, rows=rows, columns=columns, kind=kind, limit=limit, low=True)
     show_matrix(t, matrix, key="block_tensor", alt=alt)
 
@@ -107,9 +102,6 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
         before, after = moments(trace.before(kind)), moments(values)
         gain = trace.norm_weights(kind).gain
         sizes = {"mean": before.mean.abs(), "std": before.std, "mean_after": after.mean.abs(), "std_after": after.std}
-        sentences = [t("block.norm_says", **{what: statistic(column.mean(), 2) for what, column in sizes.items()})]
-        if bool((gain == 1).all()):
-            sentences.append(t("block.gain_one"))
-        else:
-            sentences.append(t("block.gains", low=statistic(gain.min(), 2), high=statistic(gain.max(), 2)))
-        st.caption(paragraph(*sentences))
+        sentence = t("block.norm_says", **{what: statistic(column.mean(), 2) for what, column in sizes.items()})
+        gains = t("block.gains", low=statistic(gain.min(), 2), high=statistic(gain.max(), 2))
+        st.caption(paragraph(sentence, gains))

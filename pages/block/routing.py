@@ -47,11 +47,7 @@ def caption_routing(context: BlockContext, side: Side) -> None:
     assert isinstance(trace, ExpertsTrace)
     n_words = trace.routing.numbers.flatten().bincount(minlength=trace.routing.scores.shape[-1])
     values = {"used": int((n_words > 0).sum()), "n": len(n_words), "words": int(n_words.max())}
-    alike = int((n_words == n_words.max()).sum())
-    if alike > 1:
-        st.caption(t("block.router_says_alike", alike=alike, **values))
-    else:
-        st.caption(t("block.router_says", most=int(n_words.argmax()), **values))
+    st.caption(t("block.router_says", **values))
 
 
 def caption_parameters(context: BlockContext, side: Side) -> None:
@@ -61,5 +57,4 @@ def caption_parameters(context: BlockContext, side: Side) -> None:
     n_all, n_inside = block.n_parameters(), block.feed_forward.n_parameters()
     n_active = sum(tensor.numel() for tensor in block.feed_forward.active_tensors)
     sizes = {"share": share(n_inside / n_all), "active": share(n_active / n_inside)}
-    name = "experts_say" if block.feed_forward.shared is None else "experts_shared_say"
-    st.caption(context.t(f"block.{name}", n=f"{n_all:,}", **sizes))
+    st.caption(context.t("block.experts_say", n=f"{n_all:,}", **sizes))

@@ -172,9 +172,8 @@ def box_name(t: Translate, side: Side, kind: str) -> str:
         kind = "masked"
     if kind == "feed_forward" and side.has_experts:
         kind = "experts"
-    if kind == "memory" and side.lent:
-        kind = "memory_lent"
-    if kind == "sum" and "position" not in side.inputs:  # nothing is added that could be shown
+    # Without positions nothing is added that could be shown.
+    if kind == "sum" and "position" not in side.inputs:
         kind = "start"
     if kind.endswith("_add"):
         return t("block.name_add")

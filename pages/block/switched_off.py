@@ -32,7 +32,8 @@ def draw(context: BlockContext) -> list[Check]:
     _say_result(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
     _table(context, plans, outcomes)
     error = worst(outcome.error for outcome in outcomes.values())
-    return [check("block.check_equations", error, 1e-5, n=len(outcomes))]
+    name = context.t("block.switched_off.title")
+    return [check("block.check_equations", error, 1e-5, name=name)]
 
 
 def variants(context: BlockContext) -> dict[str, BlockPlan]:
@@ -80,11 +81,11 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
 def _say_result(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
     lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
-    sentence = t("block.found_length", n=n, **{what: statistic(value, 2) for what, value in lengths.items()})
-    if not math.isnan(built.last.alike):  # one token alone has no other to be like
-        name = "found_alike_zero" if math.isnan(no_residual.last.alike) else "found_alike"
+    sentence = t("block.found_length", **{what: statistic(value, 2) for what, value in lengths.items()})
+    # One token alone has no other to be like.
+    if not math.isnan(built.last.alike):
         alike = {"built": statistic(built.last.alike, 2), "no_residual": statistic(no_residual.last.alike, 2)}
-        sentence = paragraph(t(f"block.{name}", n=n, **alike), sentence)
+        sentence = paragraph(t("block.found_alike", **alike), sentence)
     say(sentence)
     caption_stack(context, n)
 

@@ -42,7 +42,8 @@ def draw(context: HeadsContext) -> list[Check]:
     data = {"at": at, "sentences": [sentence], "lang": scene.choice.lang, "whole": 1}
     data |= {"model": scene.choice.source.model, "layer": scene.layer_number, "head": context.head}
     own_words = {"covered": cover.word if cover else ""}
-    if scene.choice.source.kind != "model":  # the page says below which numbers these are
+    # The page says below which numbers these are.
+    if scene.choice.source.kind != "model":
         own_words["from_now"] = ""
     ARCS.mount(key="arcs", data=data, words=own_words)
     off = (sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights)[context.head].abs().max()

@@ -35,7 +35,8 @@ def draw(context: HeadsContext) -> list[Check]:
     """Draw for each key its share of the head's weight and its share of the head's output."""
     t, trace, head = context.t, context.scene.trace, context.head
     labels = context.scene.labels
-    if trace.gate is not None:  # the gate differs from query to query, so a value behind it has no single length
+    # The gate differs from query to query, so a value behind it has no single length.
+    if trace.gate is not None:
         raise ModelError("gate", model=context.scene.choice.source.model)
     w_o = trace.projections.w_o.unflatten(0, (trace.projections.spec.H, -1))
     values = share_kv(trace.v, w_o.shape[0])

@@ -35,7 +35,8 @@ def _page(
 def _grid_selection(layer: int) -> dict[str, Any]:
     """The grid's selection, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
     selection = {parameter.name: parameter.value for parameter in GRID_PARAMETERS}
-    selection["layer"] = layer  # seeded heads have none to choose
+    # Seeded heads have no layer to choose.
+    selection["layer"] = layer
     return selection | {name: None if selection[name] < 0 else selection[name] for name in (QUERY.name, KEY.name)}
 
 

@@ -35,13 +35,13 @@ def draw(context: HeadsContext) -> list[Check]:
     if bool(row[best] > 0 if weights else row[best].isfinite()):
         value = part(float(row[best])) if weights else number(float(row[best]), 3)
         n, kind, word = count_largest(row), view.what, _name(context, query)
-        kind += "_only" * (weights and value == "1")
         sentence = (
             t(f"heads.row_{kind}", query=word, key=_name(context, best, key=True), value=value)
             if n == 1
             else t(f"heads.row_{kind}_alike", query=word, n=n, value=value)
         )
-    else:  # a fully masked query, or its keys are hidden
+    else:
+        # The query is fully masked, or its keys are hidden.
         sentence = t("head_grid.says_blind", q=_name(context, query))
     chart = BarChart(
         view_data.labels,
@@ -86,8 +86,7 @@ def _say_nowhere(context: HeadsContext, query: int) -> None:
     rows = head_grid.axis(context.scene.capture.queries, context.view).of
     tokens = [place for place, row in enumerate(rows) if row == query]
     nowhere = part(float(shares[context.head, tokens].mean()))
-    key = "row_nowhere_hidden" if context.view.hide else "row_nowhere"  # without special tokens rows sum to 1 again
-    st.text(context.scene.t(f"heads.{key}", query=_name(context, query), value=nowhere))
+    st.text(context.scene.t("heads.row_nowhere", query=_name(context, query), value=nowhere))
 
 
 def _say_sum(context: HeadsContext, query: int) -> None:
@@ -99,7 +98,8 @@ def _say_sum(context: HeadsContext, query: int) -> None:
     if abs(float(row.sum()) - 1) < SUM:
         say(context.scene.t("heads.row_sum"))
     else:
-        st.empty()  # keeps the place
+        # An empty element keeps the place.
+        st.empty()
 
 
 def _shown_check(context: HeadsContext, query: int) -> Check:

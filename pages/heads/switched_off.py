@@ -36,10 +36,8 @@ def draw(context: HeadsContext) -> list[Check]:
     if choice.mask.kind != "own":
         st.caption(t("heads.off_mask"))
     series = {t("heads.off_here"): added, t("heads.off_end"): end}
-    at_end = share(float(end.mean()))
-    sentence = t("heads.off_nowhere", n=len(off), end=at_end)
-    if bool((full_norm > 0).any()):
-        sentence = t("heads.off_found", n=len(off), here=share(float(added[full_norm > 0].mean())), end=at_end)
+    in_layer = float(added[full_norm > 0].mean().nan_to_num())
+    sentence = t("heads.off_found", n=len(off), here=share(in_layer), end=share(float(end.mean())))
     show_bars(
         BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")),
         key="change",
@@ -49,7 +47,8 @@ def draw(context: HeadsContext) -> list[Check]:
     if not selected:
         st.caption(t("heads.off_none", head=context.head))
     else:
-        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
+        # An empty element keeps the place, so that elements below are neither moved nor sent again.
+        st.empty()
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         claim = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
         say(t(f"heads.{claim}", token=before.at))

@@ -34,9 +34,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         return []
     distances = head_distances(trace.weights)
     changes = (averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)
-    change = float(
-        changes[changes.isfinite()].sum() / max(1, int(changes.isfinite().sum()))
-    )  # a fully masked row is 0 / 0
+    # A fully masked row is 0 / 0.
+    change = float(changes[changes.isfinite()].sum() / max(1, int(changes.isfinite().sum())))
     pairs = distances + torch.diag(torch.full((context.n_heads,), torch.nan))
     far, near = (_pair(pairs, pick) for pick in (np.nanargmax, np.nanargmin))
     summary = t(
@@ -45,9 +44,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
     if far == near or float(distances[far] - distances[near]) < ROUNDING:
-        is_same = float(distances[far]) < ROUNDING
-        name = "found_same" if is_same else "found_two" if context.n_heads == 2 else "found_alike"
-        summary = t(f"many_heads.differ.{name}", n=context.n_heads, far=part(float(distances[far])))
+        summary = t("many_heads.differ.found_alike", far=part(float(distances[far])))
     matrix = Matrix(
         values=distances,
         rows=Axis(names, t("many_heads.differ.heads")),
@@ -86,6 +83,7 @@ def _pair(pairs: Tensor, pick: object) -> tuple[int, int]:
 def _off(distances: Tensor, weights: Tensor) -> float:
     """Largest error of the distances, recomputed as one minus the overlap (the smaller weight, summed) of two heads."""
     shared = torch.stack([torch.minimum(weights, head).sum(-1) for head in weights])
-    total = weights.sum(-1)  # 1, or 0 for a fully masked row
+    # The sum of a row is 1, or 0 if it is fully masked.
+    total = weights.sum(-1)
     expected = ((total[None] + total[:, None]) / 2 - shared).mean(-1)
     return float((distances - expected).abs().max())

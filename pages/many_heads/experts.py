@@ -28,7 +28,6 @@ from viz.frame.shared import Places
 from viz.frame.show import MAPS, show_bars
 from viz.models.tokens import words_as_read
 from viz.params import Choice, Int, Scope
-from viz.text import paragraph
 
 EXPERT = Choice("expert", among=PATTERNS)
 
@@ -135,7 +134,7 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
     }
     all_alike = shares.numel() > 1 and count_largest(shares.flatten()) == shares.numel()
     sentence = t("many_heads.experts." + ("found_alike" if all_alike else "found"), **values)
-    say(paragraph(sentence, t(f"many_heads.experts.{name}_true")))
+    say(sentence)
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())

@@ -41,8 +41,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     owner = min(place * spec.H // spec.d_model, spec.H - 1)
     n_changed = int((by_head > 0).sum())
     least, most = share(float(by_head.min())), share(float(by_head.max()))
-    name = "found" if least != most else "found_same"
-    summary = t(f"many_heads.inputs.{name}", place=place, changed=n_changed, n=spec.H, least=least, most=most)
+    summary = t("many_heads.inputs.found", place=place, changed=n_changed, n=spec.H, least=least, most=most)
     show_bars(
         BarChart(
             context.names,
@@ -58,7 +57,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     say(summary)
     if spec.H > 1:
         say(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))
-    # the queries lose that number's row of W_Q times the number
+    # The queries lose that number's row of W_Q times the number.
     row = weights.w_q[place].unflatten(0, (spec.H, spec.d_k))
     missing = x[:, place].norm() * row.norm(dim=-1) / queries(x, weights).norm(dim=(-2, -1))
     return [

@@ -42,21 +42,14 @@ def turns(looks: Tensor) -> Tensor:
     return prefers_first[:, 0] & (looks[..., 1] > looks[..., 0])[:, 1]
 
 
-def summary_key(counts: Tensor, n: int) -> str:
-    """Return the text key that holds for heads that turn in these counts of n pairs."""
-    best = int(counts.max())
-    return "found_none" if best == 0 else "found_every" if best == n else "found"
-
-
 def _show(context: ManyHeadsContext, turn_flags: Tensor) -> None:
     t, n = context.t, len(turn_flags)
     counts = turn_flags.sum(0)
     heads = torch.bincount(counts.flatten(), minlength=n + 1)
-    layer, head = divmod(int(counts.argmax()), counts.shape[1])
     summary = t(
-        f"many_heads.logic.{summary_key(counts, n)}",
+        "many_heads.logic.found",
         n=n, heads=counts.numel(), first=int(turn_flags[0].sum()), all=int(heads[n]),
-        layer=layer, head=head, best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
+        best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
     )  # fmt: skip
     chart = BarChart(
         [str(i) for i in range(n + 1)],

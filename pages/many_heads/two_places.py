@@ -79,7 +79,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         label_visibility="collapsed",
     )
     heads = heads_of(n_heads, before)
-    with st.container():  # one container in both layouts, so that the elements below keep their delta path
+    # There is one container in both layouts, so that the elements below keep their delta path.
+    with st.container():
         offer(TOY_HEADS.name, TOY_HEADS.options())
         left_column, right_column = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left_column:

@@ -45,7 +45,8 @@ def draw(context: MasksContext) -> list[Check]:
     GROWING.mount(key="growing", data=pack_growing(context.scores, labels=context.labels))
     say(context.t("masks.decoding.shows"))
     checks = [check("masks.check_decode", *decode_off(context))]
-    if context.n > 1:  # a single token has no earlier row
+    # A single token has no earlier row.
+    if context.n > 1:
         checks += [
             check("masks.check_unchanged", earlier_rows_change(context), 1e-6 * largest(context.scores)),
             check("masks.check_newcomer", new_token_error(context), 1e-5),

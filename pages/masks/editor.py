@@ -15,7 +15,6 @@ from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
-from viz.core.masks import causal
 from viz.frame.checks import Check, check
 from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.mask_code import from_code, to_code
@@ -23,7 +22,6 @@ from viz.frame.modes import say
 from viz.frame.page import is_whole_page
 from viz.frame.shared import SECTION
 from viz.params import Flag
-from viz.text import paragraph
 
 
 def check_painted(code: str) -> None:
@@ -45,29 +43,16 @@ def draw(context: MasksContext) -> list[Check]:
     """Draw the masks to choose from, the painter, and the resulting weights."""
     t, masks = context.t, every_mask(context)
     draw_thumbnails(context, masks)
-    if SECTION.value in WITHOUT_CHIP:  # other sections have them in the chip
+    # Other sections have them in the chip.
+    if SECTION.value in WITHOUT_CHIP:
         with st.container(horizontal=True, gap="large", vertical_alignment="bottom", key="mask_details"):
             mask_details(t, context.mask.kind)
     _painter(context)
-    say(paragraph(t(f"masks.about_{context.mask.kind}"), *(t(f"masks.as_{case}") for case in special_cases(context))))
+    say(t(f"masks.about_{context.mask.kind}"))
     _warn_of_empty_rows(context)
     is_large = is_whole_page() or COSTS.toggle(t("masks.costs"))
     large = draw_large(context, masks) if is_large else []
     return [*_checks(context), *large]
-
-
-def special_cases(context: MasksContext) -> list[str]:
-    """Name what the mask is with its details, on this text, where that is less than what its kind is for."""
-    kind, cells, n = context.mask.kind, context.page_mask, context.n
-    if kind == "own":
-        return []
-    if bool(cells.all()):
-        return ["nothing"]
-    if kind in ("window", "dilated") and torch.equal(cells, torch.eye(n, dtype=torch.bool)):
-        return ["itself"]
-    if kind in ("both", "prefix") and torch.equal(cells, causal(n, n)):
-        return ["causal"]
-    return ["window"] * (kind == "dilated" and context.mask.gap == 1)
 
 
 def _painter(context: MasksContext) -> None:
@@ -99,8 +84,7 @@ def _warn_of_empty_rows(context: MasksContext) -> None:
     """Warn of fully masked queries, and offer remedies."""
     t, fully_masked = context.t, context.fully_masked
     if len(fully_masked) == context.n:
-        by_itself = not context.page_mask.any()
-        st.warning(t("masks.blocks_all" if by_itself else "masks.blocks_all_own"))
+        st.warning(t("masks.blocks_all"))
         st.button(t("masks.open_diagonal"), on_click=open_diagonal)
     elif fully_masked:
         st.warning(t("masks.blocks_rows", n=len(fully_masked)))

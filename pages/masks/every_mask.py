@@ -100,7 +100,8 @@ def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None
     t, spec, n = context.t, context.scene.trace.projections.spec, context.n
     rows, full_cost = [], attention_flops(spec, n_queries=n, n_keys=n)
     call = context.scene.capture.calls[context.scene.choice.layer]
-    is_plain = not unsupported_part(call, ("sink",))  # else its projections are others than the four counted here
+    # Only a plain layer has the four projections that are counted here.
+    is_plain = not unsupported_part(call, ("sink",))
     for kind, mask in visible_by_kind.items():
         n_visible = int(mask.sum())
         flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=n_visible)
@@ -114,4 +115,4 @@ def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None
             | ({t("masks.t_layer"): share(flops.total / full_cost.total)} if is_plain else {})
         )
     show_table(rows)
-    st.caption(t("masks.costs_note" if is_plain else "masks.costs_note_pairs"))
+    st.caption(t("masks.costs_note"))

@@ -61,13 +61,10 @@ def draw(context: MasksContext) -> list[Check]:
         levels_in_browser = _show_levels(context, full, levels, near)
     earliest = earliest_token(n - 1, full, size=size, near=near)
     cells = int(masks.sum()) / (depth * n * (n + 1) // 2)
-    n_reached = n - earliest
-    key = "alone" if n == 1 else "itself" if n_reached == 1 else "all" if earliest == 0 else "says"
     with finding:
-        say(t(f"masks.layers.{key}", L=depth, n=n_reached))
-        if n_reached > 1:
-            first, last = (name_token(context.labels, place) for place in (earliest, n - 1))
-            st.text(t("masks.layers.span", first=first, last=last))
+        say(t("masks.layers.says", L=depth, n=n - earliest, all=n))
+        first, last = (name_token(context.labels, place) for place in (earliest, n - 1))
+        st.text(t("masks.layers.span", first=first, last=last))
     st.caption(t("masks.layers.cells", cells=share(cells)))
     st.caption(t("masks.layers.models"))
     return [*_checks(n, full, size, near, levels_in_browser), _pattern_check(pattern, full)]

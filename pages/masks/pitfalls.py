@@ -24,7 +24,7 @@ from viz.core.mistakes.masks import (
     through_mha,
 )
 from viz.frame.checks import Check, check
-from viz.frame.format import at_most, number, part, share, span
+from viz.frame.format import at_most, number, share, span
 from viz.frame.modes import say
 from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
@@ -114,27 +114,18 @@ def _note_replacement(context: MasksContext) -> None:
 def too_late(context: MasksContext) -> list[Check]:
     """Draw the weights with the mask applied after the softmax, beside the correct ones."""
     t, original, context = context.t, context, _with_causal_default(context)
-    if context.n == 1:
-        st.info(t("masks.late_one"))
-        return []
-    if bool(context.visible.all()):
-        st.info(t("masks.late_nothing"))
-        return []
     sees = context.visible.any(-1)
-    if not sees.any():
-        st.info(t("masks.late_blind"))
+    if not (sees & ~context.visible.all(-1)).any():
+        st.info(t("masks.late_nothing"))
         return []
     wrong = mask_after_softmax(context.scores, context.visible)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
     _pair(context, titles, torch.stack([context.weights, wrong]), "late", t("masks.axes"))
-    sums = wrong.sum(-1).where(sees, torch.inf)  # a fully masked row sums to 0 either way
-    low = int(sums.argmin())
-    if n := int((sums < 0.99).sum()):
-        st.text(t("masks.late_row", query=name_token(context.labels, low), lost=share(1 - float(sums[low]))))
-        st.warning(t("masks.late_found", low=part(float(sums[low])), n=n, all=int(sees.sum())))
-    else:  # sum the blocked weights: 1 minus the sum would be rounding
-        lost = float((context.every_head.weights[context.head] * ~context.visible)[sees].sum(-1).max())
-        st.info(t("masks.late_little", lost=share(lost)))
+    # The blocked weights are added up, since 1 minus the sum of a row would be rounding.
+    lost = (context.every_head.weights[context.head] * ~context.visible).sum(-1) * sees
+    most = int(lost.argmax())
+    st.text(t("masks.late_row", query=name_token(context.labels, most), lost=share(float(lost[most]))))
+    st.warning(t("masks.late_found", n=int((lost > 0.01).sum()), all=int(sees.sum())))
     _note_replacement(original)
     off = (renormalise(wrong) - context.weights).abs().max()
     say(t("masks.late_mended", off=number(float(off))))
@@ -152,12 +143,10 @@ def polarity(context: MasksContext) -> list[Check]:
     right, inverted = through(context, visible), through(context, ~visible)
     if right:
         say(t("masks.polarity_right", off=number(max(right))))
-    if inverted and max(inverted) <= 1e-5 * largest(context.v):
-        st.info(t("masks.polarity_alike", off=number(max(inverted))))
-    elif inverted:
+    if inverted:
         say(t("masks.polarity_turned", mha=at_most(inverted[0]), sdpa=at_most(inverted[1])))
     else:
-        st.info(t("masks.polarity_no_row" if context.n > 1 else "masks.late_one"))
+        st.info(t("masks.late_nothing"))
     _note_replacement(original)
     st.caption(t("masks.polarity_note"))
     tolerance = 1e-5 * largest(context.every_head.output)

@@ -11,7 +11,6 @@ from pages.masks.context import MasksContext
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding
-from viz.core.analysis.map_statistics import count_largest
 from viz.core.attention import row_softmax
 from viz.core.variants.today.selection import lost_shares, top_k_mask
 from viz.figures import line_chart
@@ -21,7 +20,6 @@ from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines, show_matrix
 from viz.params import Int
-from viz.text.naming import name_token
 
 LARGEST = r"""\begin{gathered}
 M_{ij} = 1 \iff s_{ij} \in \operatorname{top}_k\, s_{i\cdot}
@@ -58,7 +56,7 @@ def draw(context: MasksContext) -> list[Check]:
 def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, **numbers: int) -> Tensor:
     """Draw a map; return its weights as the browser reads them, 0 in closed cells."""
     t, labels = context.t, context.labels
-    title = t(f"masks.top_k.{which}" + "_one" * (numbers.get("k") == 1), **numbers)
+    title = t(f"masks.top_k.{which}", **numbers)
     st.markdown(f"**{title}**")
     matrix = Matrix(
         values=weights.masked_fill(~mask, -torch.inf),
@@ -66,7 +64,7 @@ def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, 
         columns=Axis(labels, t("axis.keys")),
         kind="weights",
         hover=t("masks.top_k.cell"),
-        blocked=t(f"masks.top_k.{which}_closed"),
+        blocked=t("masks.top_k.kept_closed"),
     )
     return show_matrix(t, matrix, key=f"top_k_{which}", alt=title).clamp(min=0)
 
@@ -76,19 +74,11 @@ def _say_loss(context: MasksContext, mask: Tensor, lost: Tensor, k: int) -> None
     t, visible = context.t, context.visible
     sees = visible.any(-1)
     if not sees.any():
-        st.info(t("masks.late_blind"))
-        return
-    if torch.equal(mask, visible):
-        say(t("masks.top_k.all", k=k))
+        st.info(t("masks.late_nothing"))
         return
     cells = share(int(mask.sum()) / int(visible.sum()))
-    worst_row = int(lost.argmax())
-    say(t("masks.top_k.says", k=k, cells=cells, mean=share(float(lost[sees].mean()))))
-    n, most = count_largest(lost), share(float(lost[worst_row]))
-    if n == 1:
-        st.text(t("masks.top_k.most", word=name_token(context.labels, worst_row), most=most))
-    else:
-        say(t("masks.top_k.most_alike", n=n, most=most))
+    mean, most = (share(float(value)) for value in (lost[sees].mean(), lost.max()))
+    say(t("masks.top_k.says", k=k, cells=cells, mean=mean, most=most))
 
 
 def _show_rows(context: MasksContext, lost: Tensor) -> None:

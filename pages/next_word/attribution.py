@@ -128,7 +128,8 @@ def _open(context: NextWordContext, attribution: Attribution, selection: tuple[i
         if st.button(
             label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, selection)
         ):
-            for parameter in (MODEL, TEXT):  # defaults of this page, but choices for that one
+            # The defaults of this page are choices for that one.
+            for parameter in (MODEL, TEXT):
                 parameter.omit_from_link("")
             st.switch_page(file_of("heads"))
 

@@ -122,7 +122,8 @@ def by_layer(source: Source, word: int) -> Layers:
         logits = logit_lens(state, lambda x: normalize(loaded_model, x), lambda x: unembed(loaded_model, x))
         likely = chances(logits)
         best = likely.max(-1)
-        word_chance = likely[:, word].clone()  # a view would hold all words' probabilities: 10 MB, thirty times
+        # A view would hold all words' probabilities: 10 MB, thirty times.
+        word_chance = likely[:, word].clone()
         rows.append((best.indices, best.values, rank(logits, word), word_chance))
     return Layers(
         **{
@@ -201,7 +202,8 @@ def continued(source: Source, steps: int, temperature: float, seed: int) -> tupl
     earlier = (
         continued(source, steps - limits.WRITTEN_AT_ONCE, temperature, seed) if steps > limits.WRITTEN_AT_ONCE else ()
     )
-    if len(earlier) < steps - limits.WRITTEN_AT_ONCE:  # it ended early
+    # The text may have ended early.
+    if len(earlier) < steps - limits.WRITTEN_AT_ONCE:
         return earlier
     more = min(steps, limits.WRITTEN_AT_ONCE)
     return earlier + continue_text(model(source.model), ids + earlier, steps=more, temperature=temperature, seed=seed)

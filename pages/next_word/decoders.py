@@ -54,5 +54,6 @@ def take_preset(name: str, code: str) -> None:
     """Select one of a decoder's texts with its defaults."""
     preset = presets_for(name)[code]
     TEXT.choose(preset.text)
-    for parameter in OF_THE_TEXT:  # the text's settings are the defaults
+    # The text's settings are the defaults.
+    for parameter in OF_THE_TEXT:
         parameter.forget()

@@ -42,7 +42,8 @@ def _row_check(context: NextWordContext, layers: compute.Layers, rows: Sequence[
     off = max(abs(cell["share"] - chance), abs(float(layers.followed[level, at]) - word_chance))
     off += max(0, low - rank, rank - high)
     if chance - float(layers.chance[level, at]) < TIED and int(layers.best[level, at]) != best:
-        best = int(layers.best[level, at])  # two words are equally likely
+        # Two words are equally likely.
+        best = int(layers.best[level, at])
     off += wrong_labels(model(context.source.model).tokenizer, [best], [cell["text"]])
     return check("next_word.check_lens", off, 1e-3, level=_level(context, level), place=at)
 

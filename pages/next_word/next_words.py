@@ -46,7 +46,8 @@ def row_check(context: NextWordContext, rows: Sequence[Any]) -> Check:
     tokenizer, cells = model(context.source.model).tokenizer, rows[place]["cells"][1:]
     wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [_label_in(rows[place]["name"])])
     off = max(abs(cell["share"] - chance) for cell, chance in zip(cells, chances, strict=False))
-    for cell in cells:  # equally likely words may come in any order
+    # Equally likely words may come in any order.
+    for cell in cells:
         equal = [word for word, chance in zip(words, chances, strict=True) if abs(chance - cell["share"]) < TIED]
         wrong += bool(equal) and all(wrong_labels(tokenizer, [word], [cell["text"]]) for word in equal)
     return check("next_word.check_row", off + wrong, 1e-4, place=place)

@@ -48,21 +48,18 @@ def _swap_source(context: NextWordContext) -> Source | None:
     preset = preset_of(source.model, source.text)
     default_text, most = preset.swap_with if preset else source.text, limits.CHARACTERS
     text = SWAP_WITH.text_box(t("next_word.swap_with"), default_text, draw=st.text_input, max_chars=most)
+    second, mine = Source(kind="model", text=text, model=source.model), context.tokens
+    n = len(mine.ids) + mine.n_excess
     if not text.strip():
-        st.info(t("next_word.swap_empty"))
+        st.info(t("next_word.swap_lengths", n=n, m=0))
         return None
-    second = Source(kind="model", text=text, model=source.model)
-    mine, theirs = context.tokens, compute.tokens_of(second)
-    n, m = (len(tokens.ids) + tokens.n_excess for tokens in (mine, theirs))
-    if n != m:
+    theirs = compute.tokens_of(second)
+    if n != (m := len(theirs.ids) + theirs.n_excess):
         st.info(t("next_word.swap_lengths", n=n, m=m))
         st.text(" ".join(theirs.labels))
         return None
     if n > limits.SWAPPED_TOKENS:
         st.info(t("next_word.swap_long", n=n, most=limits.SWAPPED_TOKENS))
-        return None
-    if mine.ids == theirs.ids:
-        st.info(t("next_word.swap_same"))
         return None
     if mine.ids[: context.at + 1] == theirs.ids[: context.at + 1]:
         st.text(t("next_word.swap_later", token=name_token(context.labels, context.at)))
@@ -116,7 +113,7 @@ def _map(context: NextWordContext, effects: Tensor, n_layers: int) -> Matrix:
     )
     values = {"layer": first + layer, "head": head, "what": context.asked, "by": number(float(effects[layer, head]))}
     show_matrix(t, matrix, key=MAP, alt=t("next_word.swap_alt"))
-    st.text(t("next_word.swap_found_part" if first else "next_word.swap_found", n=rows, **values))
+    st.text(t("next_word.swap_found_part", n=rows, **values))
     return matrix
 
 
@@ -137,10 +134,10 @@ def _checks(context: NextWordContext, second: Source, matrix: Matrix, before: Te
     most = divmod(int(effects.abs().argmax()), effects.shape[1])
     drawn_at_random = random_place(len(effects), context.source, second), random_place(effects.shape[1], second, "head")
     checks = []
-    for key, (row, head) in (("check_swap", most), ("check_swap_any", drawn_at_random)):
+    for row, head in (most, drawn_at_random):
         layer = first + row
         logits = swapped_alone(context.source, second, layer, head, context.at, context.tokens_compared)
         off = abs(logits[0] - sum(logits[1:]) - float(before + effects[row, head]))
         tolerance = 1e-4 * max(1.0, *map(abs, logits))
-        checks.append(check(f"next_word.{key}", off, tolerance, layer=layer, head=head))
+        checks.append(check("next_word.check_swap", off, tolerance, layer=layer, head=head))
     return checks

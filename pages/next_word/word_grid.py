@@ -35,7 +35,8 @@ def show_grid(context: NextWordContext, name: str, by: str, columns: Sequence[st
     """
     data = {"by": by, "at": context.at, "columns": columns, "rows": rows}
     on = {"chosen": partial(_choose_place, len(context.labels))}
-    with st.container(key=f"next_grid_{name}" + "_high" * (len(rows) >= FILLING)):  # a fixed height reserves the place
+    # A fixed height reserves the place.
+    with st.container(key=f"next_grid_{name}" + "_high" * (len(rows) >= FILLING)):
         WORD_GRID.mount(key=f"next_{name}", data=data, words=_words(context, name), on=on)
 
 

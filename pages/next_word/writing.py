@@ -37,7 +37,8 @@ def draw(context: NextWordContext) -> list[Check]:
         if heat:
             seed = WRITE_SEED.number_input(t("choice.seed"), width=130)
         else:
-            st.empty()  # reserves the place, so that the buttons keep their delta path
+            # An empty element reserves the place, so that the buttons keep their delta path.
+            st.empty()
         _buttons(t, target)
     if not target:
         return []

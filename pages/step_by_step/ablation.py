@@ -40,7 +40,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     if selection.none:
         st.caption(context.t("step_by_step.break_none"))
     else:
-        st.empty()  # keeps the place, so that Streamlit does not resend the elements below
+        # An empty element keeps the place, so that Streamlit does not resend the elements below.
+        st.empty()
     _explain_difference(context, faults, correct, faulty)
     _table(context, measure_rows(correct), measure_rows(faulty))
     return _checks(context, faults, faulty)
@@ -50,21 +51,13 @@ def _switches(context: StepByStepContext) -> Faults:
     """Draw the switches and return the user's faults."""
     t = context.t
     with st.container(horizontal=True, gap="medium"):
-        on = {
-            switch.name: switch.toggle(t(f"step_by_step.{switch.name}"), help=t(f"step_by_step.{switch.name}_help"))
-            for switch in SWITCHES
-        }
+        on = {switch.name: switch.toggle(t(f"step_by_step.{switch.name}")) for switch in SWITCHES}
     return Faults(**on, temperature=TEMPERATURE.read())
 
 
 def _temperature(context: StepByStepContext) -> None:
     t = context.t
-    TEMPERATURE.slider(
-        t("step_by_step.temperature"),
-        step=0.1,
-        help=t("step_by_step.temperature_help"),
-        width=260,
-    )
+    TEMPERATURE.slider(t("step_by_step.temperature"), step=0.1, help=t("step_by_step.temperature_help"), width=260)
 
 
 def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
@@ -92,18 +85,10 @@ def _explain_difference(context: StepByStepContext, faults: Faults, correct: Ten
     if torch.allclose(correct, faulty, rtol=0, atol=1e-6):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
-        say(_sums_of_rows(context, faulty.sum(-1)))
+        low, high = (number(float(end), 3) for end in faulty.sum(-1).aminmax())
+        say(context.t("step_by_step.break_axis", low=low, high=high))
     else:
         st.empty()
-
-
-def _sums_of_rows(context: StepByStepContext, sums: Tensor) -> str:
-    """Describe the sums of rows whose columns sum to 1, with as many decimals as tell the ends apart."""
-    for decimals in range(2, 6):
-        low, high = (f"{float(end):.{decimals}f}" for end in sums.aminmax())
-        if low != high:
-            return context.t("step_by_step.break_axis", low=low, high=high)
-    return context.t("step_by_step.break_axis_even", low=number(float(sums.max()), 3))
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:
@@ -136,7 +121,8 @@ def _checks(context: StepByStepContext, faults: Faults, faulty: Tensor) -> list[
     ]
     measures = measure_rows(correct)
     jacobian, entropy = float(measures.jacobian[i]), float(measures.entropy[i])
-    if not math.isnan(jacobian):  # a fully masked row has none
+    # A fully masked row has no Jacobian.
+    if not math.isnan(jacobian):
         derived = float(reference.jacobian_norms(trace.masked[head, i][None]))
         checks += [
             check("step_by_step.check_jacobian_row", abs(derived**2 - jacobian**2), reference.SQUARED_NORM, i=i),

@@ -107,10 +107,10 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     query = QUERY.read(queries)
     keys = Places(scene.labels, first_key(scene.labels, special, weights, query), places)
     key = KEY.read(keys)
-    if scene.reads_head:  # without a head there is no query and key
-        with scene.chips.add(
-            "pair", t("step_by_step.chip_pair", query=query, key=key)
-        ):  # the label is Markdown, so it has no words of the text
+    # Without a head there is no query and key.
+    if scene.reads_head:
+        # The label is Markdown, so it has no words of the text.
+        with scene.chips.add("pair", t("step_by_step.chip_pair", query=query, key=key)):
             _pair(t, queries, keys)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 

@@ -78,7 +78,8 @@ def tidy(number: Any) -> float:
     """
     if not isinstance(number, str | int | float) or not -MOST <= (value := float(number)) <= MOST:
         raise ValueError(f"{number!r:.40} is not a number from {-MOST} to {MOST}")
-    return round(value, DECIMALS) + 0.0  # no -0
+    # The sum with 0 turns −0 into 0.
+    return round(value, DECIMALS) + 0.0
 
 
 def read_words(code: str) -> tuple[str, ...]:

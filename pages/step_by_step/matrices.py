@@ -140,7 +140,7 @@ def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, 
     """Return alternative text for a matrix: shape, axes, range and position of the largest value, or how many are."""
     finite, n = values[values.isfinite()], count_largest(values.flatten())
     row, column = divmod(int(values.argmax()), values.shape[1])
-    suffix = "" if n == 1 else "_alike" if n else "_blocked"
+    suffix = "" if n else "_blocked"
     return context.t(
         f"step_by_step.alt{suffix}",
         name=name,

@@ -64,7 +64,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     elif wrong and h > 1:
         st.error(t("step_by_step.split.wrong", change=share(apart)))
     else:
-        word = min(1, len(words) - 1)  # the second, if there is one
+        # The second word, if there is one.
+        word = min(1, len(words) - 1)
         say(t("step_by_step.split.right", number=10 * word + 2, word=word, change=share(apart)))
     if context.is_changed or context.call.gate is not None:
         st.caption(t("step_by_step.split.apart"))

@@ -60,5 +60,6 @@ def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
 
 
 def _switch() -> None:
-    STEP.choose(STEP.value)  # the same step there, though that section opens on another
+    # The same step there, though that section opens on another.
+    STEP.choose(STEP.value)
     SECTION.set(ON_THE_TEXT if SWITCH.read() else THREE_WORDS)

@@ -21,7 +21,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.heads import merge_heads, project, share_kv
 from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
-from viz.frame.format import ROUNDING, number
+from viz.frame.format import number
 from viz.frame.modes import say
 from viz.frame.page import is_whole_page
 from viz.frame.show import show_bars
@@ -99,22 +99,13 @@ def _draw_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
     heading(t, n, ON_THE_TEXT, first=n == visible_steps(STEP.read())[0])
     step.draw(context)
-    say(_explanation(context, step))
+    say(t(f"step_by_step.says_{step.name}"))
     if has_text(more := f"step_by_step.more_{step.name}"):
         say(t(more))
     if step.lines:
         if with_pair:
             worked_example.pair(context)
         worked_example.chain(context, step.lines)
-
-
-def _explanation(context: StepByStepContext, step: Step) -> str:
-    """Return what a step does; rows without any open cell get no weights that add up to 1."""
-    blind_rows = context.trace.masked[context.head].isneginf().all(-1)
-    if step.name != "weights" or not blind_rows.any():
-        return context.t(f"step_by_step.says_{step.name}")
-    how_many = "nowhere" if blind_rows.all() else "blind"
-    return context.t(f"step_by_step.says_weights_{how_many}", n=int(blind_rows.sum()))
 
 
 def _tokens(context: StepByStepContext) -> None:
@@ -140,7 +131,7 @@ def _learned(context: StepByStepContext) -> None:
     if spec.kind != "MHA":
         size = spec.H // spec.G
         first, last = context.group * size, context.group * size + size - 1
-        say(t("step_by_step.shared", group=context.group, first=first, last=last, size=size))
+        say(t("step_by_step.shared", group=context.group, first=first, last=last))
     biased = any(bias is not None for _, _, bias in context.projections.values())
     say(t("step_by_step.bias" if biased else "step_by_step.no_bias"))
 
@@ -157,10 +148,7 @@ def _projected(context: StepByStepContext) -> None:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         texts = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        kind = context.call.rotation if "normed" in context.call.rotation else "rotary"
-        if kind != "rotary":
-            del texts["change"]
-        kind = f"{kind}_values" if context.call.value_eps is not None else kind
+        kind = "normed" if "normed" in context.call.rotation else "rotary"
         say(context.t(f"step_by_step.{kind}", i=context.query, **texts))
 
 
@@ -171,11 +159,7 @@ def _scores(context: StepByStepContext) -> None:
 def _scaled(context: StepByStepContext) -> None:
     scores, scaled = context.trace.scores[context.head], context.trace.scaled[context.head]
     matrices.pair_map(context, "S_scaled", scaled, "signed", limit=_limit(context))
-    kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
-    if kind == "root" and float(scores.max() - scores.min()) <= ROUNDING * float(scores.abs().max()):
-        kind = "single" if scores.numel() == 1 else "alike"
-    elif kind == "root" and context.spec.d_k == 1:
-        kind = "unit"
+    kind = "root" if formulas.by_root(context) else "other"
     before, after = (number(float(values.std(correction=0)), 3) for values in (scores, scaled))
     sizes = {"scale": number(context.trace.scale, 3), "d_k": context.spec.d_k}
     say(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
@@ -191,8 +175,8 @@ def _masked(context: StepByStepContext) -> None:
     matrices.pair_map(context, "S_masked", masked, "signed", limit=_limit(context))
     mask = masked == -torch.inf
     n_blocked, n_blind = int(mask.sum()), int(mask.all(-1).sum())
-    none = "none_blocked" if context.scene.choice.mask.kind == "own" else "none_blocked_mask"
-    say(t(f"step_by_step.{'blocked' if n_blocked else none}", n=n_blocked, of=masked.numel()))
+    key = "blocked" if n_blocked or context.scene.choice.mask.kind != "own" else "none_blocked"
+    say(t(f"step_by_step.{key}", n=n_blocked, of=masked.numel()))
     if n_blind:
         st.warning(t("step_by_step.blind", n=n_blind))
     for name in ("score_mod", "bias"):
@@ -240,14 +224,6 @@ def _leaves(context: StepByStepContext) -> None:
         st.caption(title)
 
 
-def _check_name(context: StepByStepContext) -> str:
-    if context.call.value_eps is not None:
-        return "check_v_normed"
-    if context.call.rotation == "only_normed":
-        return "check_v_unturned"
-    return "check_v" if context.is_changed else "check_qkv"
-
-
 def _checks(context: StepByStepContext) -> list[Check]:
     """Run the checks of any head, of Q, K, V against the formula, and of the weights against plain torch."""
     trace, head, group = context.trace, context.head, context.group
@@ -264,7 +240,7 @@ def _checks(context: StepByStepContext) -> list[Check]:
     tolerance = 1e-5 * max(largest(projections[letter]) for letter in letters)
     return [
         *scene_checks(context.scene),
-        check(f"step_by_step.{_check_name(context)}", worst(errors), tolerance),
+        check(f"step_by_step.check_{'v' if context.is_changed else 'qkv'}", worst(errors), tolerance),
         reference.weights_check(context),
     ]
 

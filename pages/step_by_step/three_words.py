@@ -159,11 +159,11 @@ def _reset_numbers() -> None:
 
 
 def _reset(t: Translate, example: HandExample) -> None:
-    """Write the source of the numbers; if some were changed, draw a button that resets them."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="hand_source"):
-        st.caption(t("step_by_step.hand_source"), width="content")
-        if example.numbers != hand_example.default_numbers() or NAMES.value:
-            st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
+    """Draw a button that resets the words and numbers, if some were changed."""
+    if example.numbers != hand_example.default_numbers() or NAMES.value:
+        st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
+    else:
+        st.empty()
 
 
 def checks(example: HandExample) -> list[Check]:

@@ -124,7 +124,7 @@ def _softmax_row(context: StepByStepContext) -> None:
     for column, (when, values, top) in zip(st.columns(2), panels, strict=True):
         title = t(f"step_by_step.row_{when}", i=context.query)
         best, n = int(values.argmax()), count_largest(values)
-        suffix = "_blind" if cell.fully_masked else "" if n == 1 else "_alike"
+        suffix = "_blind" if cell.fully_masked else ""
         names = {"key": name_token(context.labels, best), "value": statistic(values[best])}
         alt = t(f"step_by_step.row_alt{suffix}", title=title, n=n, **names)
         with column:

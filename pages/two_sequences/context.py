@@ -63,7 +63,8 @@ class TwoSequencesContext:
 def see(scene: Scene, source: specs.Source, mask: specs.Mask) -> Scene:
     """Return the scene of the page's layer of heads on other texts."""
     capture = compute.read(source)
-    layer = min(scene.choice.layer, capture.n_layers - 1)  # a decoder may have fewer layers than its encoder
+    # A decoder may have fewer layers than its encoder.
+    layer = min(scene.choice.layer, capture.n_layers - 1)
     choice = replace(scene.choice, source=source, layer=layer, mask=mask)
     return replace(scene, choice=choice)
 
@@ -116,7 +117,8 @@ def _target_text(scene: Scene) -> str:
     """Draw the box of the target text and return it; the source is the text of every page."""
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
     default = default_target(scene.choice.source.text)
-    if is_translation():  # the translator writes the target itself
+    # The translator writes the target itself.
+    if is_translation():
         return TARGET.read(default)[: limits.CHARACTERS]
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(t("two_sequences.target_short"), width="content")

@@ -37,7 +37,8 @@ def draw(context: TwoSequencesContext) -> list[Check]:
         cell = grid(scene, view)
     rows, columns = scene.trace.weights.shape[-2:]
     say(t(f"two_sequences.map_{'cross' if scene.capture.is_cross else 'self'}", rows=rows, columns=columns))
-    with st.container():  # keeps the delta path of the elements below
+    # The container keeps the delta path of the elements below.
+    with st.container():
         if sentences := whose_heads(context, scene):
             st.caption(" ".join(sentences))
     return [*_checks(scene), *grid_checks(scene, view, cell.layer, cell.head)]
@@ -61,9 +62,8 @@ def formula(context: TwoSequencesContext) -> str:
     """Draw the formula, and notes on these heads."""
     t = context.t
     st.latex(CROSS_ATTENTION)
-    more = [f"two_sequences.heads_{_kind_of_heads(context)}_more"]
-    more.append(f"two_sequences.switch_{'trained' if context.is_trained else 'same'}")
-    st.markdown(" ".join(t(key) for key in more if has_text(key)))
+    if has_text(more := f"two_sequences.heads_{_kind_of_heads(context)}_more"):
+        st.markdown(t(more))
     return CROSS_ATTENTION
 
 

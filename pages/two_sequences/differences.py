@@ -15,14 +15,15 @@ from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
 from viz.frame.show import MAPS
 
-ROWS = ("looks", "seen", "q", "kv", "map", "sum", "out", "parameters", "flops", "mask", "for", "where")
+ROWS = ("q", "kv", "map", "parameters", "flops", "mask", "for", "where")
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
     """Draw a square and a rectangle of the same head, and a table of the differences."""
     t = context.t
     n_queries, n_keys = context.cross.trace.weights.shape[-2:]
-    share = min(2.0, max(n_queries, n_keys) / n_queries)  # gives both maps the same cell size
+    # The share gives both maps the same cell size.
+    share = min(2.0, max(n_queries, n_keys) / n_queries)
     for column, name in zip(st.columns([1, share]), ("target", "cross"), strict=True):
         with column:
             _map(context, name)
@@ -33,7 +34,8 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     projections = (context.target.trace.projections, context.cross.trace.projections)
     checks = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
     checks.append(check("two_sequences.check_flops", max(map(flops_error, (context.target, context.cross))), 0))
-    if not context.source.capture.calls[layer].is_changed:  # else queries and keys are not X W_Q and M W_K
+    # Changed queries and keys are not X W_Q and M W_K.
+    if not context.source.capture.calls[layer].is_changed:
         error = self_attention_error(context.source.choice.source, layer)
         checks.append(check("two_sequences.check_self", error, 1e-5))
     return checks
@@ -58,7 +60,8 @@ def flops_error(scene: Scene) -> int:
     )
     with FlopCounterMode(display=False) as counter:
         for left, right in products:
-            left.to("meta") @ right.to("meta")  # shapes alone: nothing is multiplied
+            # Of shapes alone nothing is multiplied.
+            left.to("meta") @ right.to("meta")
     n_queries, n_keys = trace.weights.shape[-2:]
     formula = attention_flops(weights.spec, n_queries=n_queries, n_keys=n_keys).total
     return abs(formula - int(counter.get_total_flops()))
@@ -101,7 +104,6 @@ def _sizes(scene: Scene) -> dict[str, Any]:
         "q": " × ".join(map(str, trace.q.shape)),
         "k": " × ".join(map(str, trace.k.shape)),
         "v": " × ".join(map(str, trace.v.shape)),
-        "out": " × ".join(map(str, trace.output.shape)),
         "cells": f"{n_queries * n_keys:,}",
         "parameters": f"{parameters(spec).total:,}",
         "flops": f"{attention_flops(spec, n_queries=n_queries, n_keys=n_keys).total:,}",

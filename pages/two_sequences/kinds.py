@@ -15,7 +15,7 @@ from viz.core.analysis.checks import largest, rows_error, worst
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
 from viz.frame.checks import Check, check
-from viz.frame.format import ROUNDING, number, part
+from viz.frame.format import number, part
 from viz.frame.modes import say
 from viz.frame.show import MAPS
 from viz.models.positions import first
@@ -35,6 +35,8 @@ INPUT_WIDTHS = {"d_q": 10, "d_k": 7, "d_v": 8}
 """Widths of the target's vectors, and of the source's as keys and as values."""
 HIDDEN, PADDING = 16, 2
 KINDS, MASKS = ("dot", "additive"), ("none", "padding", "causal")
+NAMES = {"dot": "two_sequences.score_scaled_dot", "additive": "two_sequences.score_additive"}
+"""Keys of the names of the two kinds."""
 MASK = Choice("kinds_mask", among=MASKS)
 HEADS = len(KINDS)
 SEED = 0
@@ -106,7 +108,7 @@ def _maps(context: TwoSequencesContext, trace: GeneralTrace) -> None:
     rows, columns = capture.queries.labels[:n], capture.tokens.labels[:n]
     panels = []
     for head, kind in enumerate(KINDS):
-        title = t(f"two_sequences.kinds.title_{kind}", head=head)
+        title = t("two_sequences.kinds.title_head", head=head, kind=t(NAMES[kind]))
         panels.append(Panel(code=str(head), title=title, alt=title, labels=rows, columns=columns))
     words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
     packed = pack_maps(panels, trace.weights, what="weights", limit=1.0, gutter=True)
@@ -119,7 +121,6 @@ def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[General
     """Describe the scores of both kinds, their bounds, and the distance between a head's rows."""
     t, visible = context.t, trace.masked.isfinite()
     if not visible.any():
-        say(t("two_sequences.kinds.found_nothing"))
         return
     (network,) = [head.additive for head in heads if head.additive]
     visible_scores = [scores[cells] for scores, cells in zip(trace.scores, visible, strict=True)]
@@ -128,13 +129,9 @@ def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[General
     }
     say(t("two_sequences.kinds.found", limit=number(float(network.w_v.abs().sum())), **top))
     rows = [weights[cells.any(-1)] for weights, cells in zip(trace.weights, visible, strict=True)]
-    apart = {kind: rows_apart(weights) for kind, weights in zip(KINDS, rows, strict=True)}
-    if len(rows[0]) == 1:
-        say(t(f"two_sequences.kinds.{'apart_one' if trace.weights.shape[-2] == 1 else 'apart_one_open'}"))
-    elif max(apart.values()) < ROUNDING:
-        say(t("two_sequences.kinds.apart_none"))
-    else:
-        say(t("two_sequences.kinds.apart", **{kind: part(value) for kind, value in apart.items()}))
+    if len(rows[0]) > 1:
+        apart = {kind: part(rows_apart(weights)) for kind, weights in zip(KINDS, rows, strict=True)}
+        say(t("two_sequences.kinds.apart", **apart))
 
 
 def rows_apart(weights: Tensor) -> float:
@@ -161,7 +158,7 @@ def _table(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[Gener
         cells["scoring"].append(t("two_sequences.kinds.network", **network) if network else "–")
         cells["output"].append(f"{Q} × {widths.p_v}")
         cells["learned"].append(f"{head.n_parameters():,}")
-    names = [t("two_sequences.kinds.shapes"), *(t(f"two_sequences.kinds.kind_{kind}") for kind in KINDS)]
+    names = [t("two_sequences.kinds.shapes"), *(t(NAMES[kind]) for kind in KINDS)]
     lines = [f"| {' | '.join(names)} |", "|---|---|---|"]
     for name, values in cells.items():
         row = t(f"two_sequences.kinds.row_{name}")

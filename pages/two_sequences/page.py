@@ -13,7 +13,8 @@ from viz.models.generation import write
 PAGE = Page(
     name="two_sequences",
     context=open_two_sequences,
-    about=provenance_pooled,  # between two texts a model's own heads are used outside their training
+    # Between two texts a model's own heads are used outside their training.
+    about=provenance_pooled,
     sections=(
         Section(
             "translation",

@@ -107,17 +107,20 @@ def _open_heads(source: specs.Source, translation: str) -> None:
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
     """Draw the weights of one head, a row for each step up to the selected one."""
     t, n = context.t, len(writing.steps)
-    picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))  # a fixed height reserves the place
+    # A fixed height reserves the place.
+    picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         stack = WRITE_STACK.segments(t("two_sequences.write_stack"), says=lambda code: t(f"two_sequences.write_{code}"))
         step = STEP.slider(t("two_sequences.step"), n, width=320)
         offer(STEP.name, STEP.options(n))
     layer = min(layer, len(writing.rows[stack]) - 1)
     rows = writing.rows[stack][layer][head].clone()
-    rows[step:] = -torch.inf  # not written yet
+    # The rows after this step are not written yet.
+    rows[step:] = -torch.inf
     if stack == "decoder":
         visible = in_one_pass.stacks[stack][layer].options["allowed"]
-        rows[~visible.expand(1, n, n)[0]] = -torch.inf  # later tokens, and those before a window
+        # Closed are later tokens, and those before a window.
+        rows[~visible.expand(1, n, n)[0]] = -torch.inf
     assert in_one_pass.target is not None
     read, outputs = in_one_pass.target.labels, writing.target.labels
     looking = [f"{isolate(token)} → {isolate(after)}" for token, after in zip(read, outputs, strict=True)]

@@ -341,10 +341,10 @@ def test_loaded_model_is_float32(tmp_path):
 
 def test_error_codes_have_sentences():
     """Every code that is raised by its name; another test holds the keys of both languages to each other."""
-    raised = re.compile(r'ModelError\(\s*"(\w+)"')
+    pattern = re.compile(r'ModelError\(\s*"(\w+)"')
     folders = (ROOT / "viz", ROOT / "pages")
     codes = {
-        code for folder in folders for file in folder.rglob("*.py") for code in raised.findall(file.read_text("utf8"))
+        code for folder in folders for file in folder.rglob("*.py") for code in pattern.findall(file.read_text("utf8"))
     }
     assert len(codes) > 40 and codes <= words_of("en", "error").keys()
 

@@ -81,7 +81,8 @@ def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...],
 
     ``spelled``: of two tokenizers, of which one may write a space before a word, or small letters only.
     """
-    along = axis(tokens if spelled else replace(tokens, spans=()), view)  # one model: by token, not by spelling
+    # In one model tokens are compared by number, not by spelling.
+    along = axis(tokens if spelled else replace(tokens, spans=()), view)
     special = {row for row, added in zip(along.of, tokens.special, strict=True) if added}
     keys = [label.removeprefix(SPACE).casefold() if spelled else label for label in along.labels]
     return tuple(keys), tuple(int(row in special) for row in range(len(keys)))

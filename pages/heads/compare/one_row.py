@@ -164,7 +164,8 @@ def _second_head(context: Pair, second: Second, comparison: ComparisonKey) -> He
     (layer, head), numbers = second_parameters(second, comparison), numbers_of_layers(second)
     with st.container(key="head_b_row", horizontal=True, gap="small"):
         label, every = context.t(f"second.{layer.name}"), isinstance(layer.options(numbers), range)
-        draw_layer = layer.number_input if every else layer.selectbox  # in some models only some layers attend
+        # In some models only some layers attend.
+        draw_layer = layer.number_input if every else layer.selectbox
         draw_layer(label, numbers, width=220)
         head.number_input(context.t(f"second.{head.name}"), second.scene.capture.n_heads, width=220)
     st.caption(context.t("second.most_alike"))

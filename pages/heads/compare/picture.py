@@ -65,7 +65,8 @@ def picture(scene: Scene, second: Second, comparison: ComparisonKey, head: int) 
     two = compute.two(comparison, what, first, head_b)
     sides = compute.sides(comparison)
     selection = {"layer": first[0], "head": first[1]}
-    if comparison.head:  # else nobody has chosen a second head
+    # Without a head nobody has chosen a second one.
+    if comparison.head:
         selection |= {"layer_b": head_b[0], "head_b": head_b[1]}
     titles = _titles(scene, second)
     data = {

@@ -149,9 +149,8 @@ class OwnPicture:
     def _score(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
         trace, d_k = self.trace, self.numbers.d_k
         is_blocked = float(trace.masked[head, row, column]) == -math.inf
-        caption = self._translate(
-            "says_blocked" if is_blocked else "says_score", query=self.words[row], key=self.words[column]
-        )
+        key = "hand_says_blocked" if is_blocked else "own_numbers.says_score"
+        caption = self.t(f"step_by_step.{key}", query=self.words[row], key=self.words[column])
         line = sum_of_products(
             trace.q[head, row].tolist(), trace.k[head, column].tolist(), float(trace.scores[head, row, column])
         )

@@ -82,7 +82,8 @@ def numbers_of(name: str) -> Text:
 def draw(context: HasLanguage) -> list[Check]:
     """Draw the list of puzzles, the task, the verdict, the numbers, a hint and a solution."""
     t = context.t
-    for name in PUZZLES:  # the link holds the numbers of all three, so a solved puzzle stays solved
+    # The link holds the numbers of all three, so that a solved puzzle stays solved.
+    for name in PUZZLES:
         numbers_of(name).read()
     with st.container(key="puzzle_row", horizontal=True, gap="small", vertical_alignment="center"):
         name = PUZZLE.segments(

@@ -49,7 +49,7 @@ def draw(context: HasLanguage) -> list[Check]:
     with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
         _sizes(t, example.numbers)
         _presets(t, example.numbers)
-        CAUSAL.toggle(t("step_by_step.own_numbers.causal"))
+        CAUSAL.toggle(t("step_by_step.hand_causal"))
     edit(t, example, NUMBERS, OWN_AT, example.numbers.shapes, names=OWN_WORDS)
     return checks(example)
 

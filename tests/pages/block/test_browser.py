@@ -41,9 +41,9 @@ def test_boxes_open_and_switches_apply(visit):
     page.locator(".st-key-residual label").first.click()
     wait_run(page)
     expect(diagram.locator(".skip.off")).to_have_count(5)
-    expect(diagram.locator("[data-code=dec_cross_add]")).to_have_accessible_name(re.compile("switched off"))
+    expect(diagram.locator("[data-code=dec_cross_add]")).to_have_accessible_name(re.compile("off: hands on"))
     expect(page).to_have_url(re.compile("residual=0"))
-    expect(page.locator(".st-key-chip_design button").first).to_contain_text(T("block.design_post_no_residual"))
+    expect(page.locator(".st-key-chip_design button").first).to_contain_text("post-norm, no residual")
 
 
 def test_box_accessible_name_equals_text(visit):
@@ -74,4 +74,4 @@ def test_phone_dark_chinese(visit):
     assert is_wider_than_the_window(page) == []
     page.locator(".block [data-code=dec_memory]").click()
     wait_run(page)
-    expect(page.get_by_text(translator("zh")("block.about_memory_lent")[:20])).to_be_visible()
+    expect(page.get_by_text(translator("zh")("block.about_memory")[:20])).to_be_visible()

@@ -192,7 +192,7 @@ def test_heads_off_average_skips_masked_rows(open_app, lang):
     assert t("heads.off_found", n=1, here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
     app = open_app(section="switched_off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
-    assert t("heads.off_nowhere", n=1, end=share(end.mean())) in page_sentences(app)
+    assert t("heads.off_found", n=1, here=share(0.0), end=share(end.mean())) in page_sentences(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

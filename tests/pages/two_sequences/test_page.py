@@ -275,9 +275,9 @@ def test_differences_name_source_states(open_app):
             if head in element
         )
 
-    assert "X is the target, as before" in table()
+    assert "X is the target" in table()
     visible = table(model="animals-en-zh")
-    assert "X holds the decoder's states" in visible and "as before" not in visible
+    assert "X holds the decoder's states" in visible and "X is the target" not in visible
 
 
 def test_a_square_beside_a_rectangle(open_app):

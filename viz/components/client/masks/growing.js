@@ -8,7 +8,7 @@ import { nameToken } from "../lib/direction.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
-import { countLargest, partDigits } from "../lib/describe.js";
+import { partDigits } from "../lib/describe.js";
 import { placeOf } from "../lib/fit.js";
 import { mapTable } from "../plot/tables.js";
 import { begin, finish } from "./square.js";
@@ -34,20 +34,6 @@ function rowChanges(before, after, n) {
     for (let at = query * n; at < (query + 1) * n; at++) total += Math.abs(after[at] - before[at]);
     return total / 2;
   });
-}
-
-/**
- * The name of the sentence on the rows before the one that came last.
- *
- * @param {number} at the number of tokens
- * @param {number} most the largest change of a row
- * @param {number} alike how many rows have changed as much
- */
-function nameOfSentence(at, most, alike) {
-  if (at === 1) return "first";
-  if (most === 0) return "same";
-  if (at === 2) return "changed_one";
-  return alike > 1 ? "changed_alike" : "changed";
 }
 
 class Growing extends View {
@@ -105,14 +91,11 @@ class Growing extends View {
       const change = rowChanges(before, after, n).slice(0, at - 1),
         most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
-      const alike = countLargest(change);
       found.setAttribute("aria-live", this.player.timer ? "off" : "polite");
-      found.textContent = fill(words[nameOfSentence(at, most, alike)], {
+      found.textContent = fill(most === 0 ? words.same : words.changed, {
         new: nameToken(this.labels, at - 1),
         n: at - 1,
         most: partDigits(most),
-        row: nameToken(this.labels, Math.max(0, change.indexOf(most))),
-        alike,
         changed: change.filter((size) => size > 0).length,
       });
     }

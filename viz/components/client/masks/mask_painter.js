@@ -240,21 +240,20 @@ class Painter extends LiveView {
     }
     this.counts = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
-    const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
     this.count.textContent = this.data.covers?.open
       ? ""
-      : fill(sentence, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
+      : fill(words.counted, { open: open.toLocaleString("en"), all: (n * n).toLocaleString("en"), share, blind });
   }
 
   #say() {
-    const { n, labels, own: byModel, scores, words } = this.data,
+    const { n, labels, scores, words } = this.data,
       { query, key } = this.focus,
       at = query * n + key;
     if (this.covered.has(at)) {
       this.says.textContent = `${labels[query]} → ${labels[key]}: ? (${this.data.covers.word})`;
       return;
     }
-    const sentence = this.sees(at) ? words.says_open : byModel[at] ? words.says_closed : words.says_own;
+    const sentence = this.sees(at) ? words.says_open : words.says_closed;
     this.says.textContent = fill(sentence, {
       query: nameToken(labels, query),
       key: nameToken(labels, key),
