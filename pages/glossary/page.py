@@ -59,7 +59,8 @@ def answers(term: Term, query: str, lang: str) -> bool:
 
 def _sound(name: str) -> bytes:
     """The sort key of a name: its letters; Chinese by pronunciation, the order of this encoding."""
-    return name.casefold().replace("熵", "商").encode("gb18030")  # a rarer sign, which sounds like the other
+    # 熵 is a rarer sign, which sounds like 商.
+    return name.casefold().replace("熵", "商").encode("gb18030")
 
 
 def term_list(t: Translate, lang: str, matches: Iterable[Term]) -> str:

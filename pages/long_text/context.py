@@ -106,7 +106,8 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
             return None
         context = LongTextContext(scene=scene, text=text, head=head)
         context.seen  # noqa: B018 -- shows the progress of the pass
-    note_source(scene.t, text.source)  # the page's own is the beginning of the box's text
+    # The page's own source is the beginning of the box's text.
+    note_source(scene.t, text.source)
     _say_what_is_read(context, most=most, is_file=choice.is_file)
     return context
 

@@ -63,7 +63,8 @@ def _pooled(context: LongTextContext, side: int) -> str:
     """Read the pooling of the cells; there is no choice where a cell is a single weight."""
     if side == 1:
         return POOLED.options()[0]
-    t = context.t  # a label holds the translator, and no tensor
+    # A label holds the translator, and no tensor.
+    t = context.t
     return POOLED.segments(
         t("long_text.pooled"), says=lambda code: t(f"long_text.pooled_{code}"), label_visibility="collapsed"
     )
@@ -102,4 +103,5 @@ def _say(context: LongTextContext, long_map: LongMap) -> None:
 
 def _choose(places: list[int]) -> None:
     for parameter, value in zip((LONG_ROW, ZOOM_ROW, ZOOM_COLUMN), places, strict=True):
-        parameter.choose(value)  # choosing a row does not move the window
+        # Choosing a row does not move the window.
+        parameter.choose(value)

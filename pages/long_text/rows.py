@@ -50,7 +50,6 @@ def draw(context: LongTextContext) -> list[Check]:
         averages = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
         fig = curves(at, averages, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
         show_lines(fig, key=f"long_{figure}", alt=title)
-    rest = context.n % side
-    say(t(f"long_text.rows_{'one' if side == 1 else 'found_rest' if rest else 'found'}", side=side, rest=rest))
+    say(t("long_text.rows_found", side=side))
     say_whose_text(context)
     return rows_checks(context, long_map)

@@ -69,7 +69,8 @@ def _say(context: LongTextContext, fits: list[Fit]) -> None:
 def formula(context: LongTextContext | None) -> str:
     """Draw the formula of a shape's share, and say which rows and how many keys it was computed with."""
     st.latex(SHARE)
-    if context is not None:  # the pass was not stopped
+    # Without a context the pass was stopped.
+    if context is not None:
         t, n = context.t, context.n
         parts = [t("long_text.wall_rows", rows=min(compute.SAMPLED, n), n=n)]
         if n >= SHORTEST:
@@ -78,8 +79,6 @@ def formula(context: LongTextContext | None) -> str:
             ]
             even = min(fit.even for fit in fits)
             parts.append(t("long_text.wall_note", budget=fits[0].budget, even=f"{even:.0%}"))
-            if any(layer.allowed is not None for layer in context.seen.layers):
-                parts.append(t("long_text.wall_windows"))
         st.markdown(paragraph(*parts))
     return SHARE
 

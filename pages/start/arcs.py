@@ -37,7 +37,8 @@ ARCS = View(
 def open_typed() -> None:
     """Open Heads with the typed sentence if all its heads were requested, and end this run."""
     if _ALL_HEADS_REQUESTED.take():
-        visit.stay_untouched(*set(SHARED) - {"text"})  # so that the model is the default of the text's language
+        # The model stays the default of the text's language.
+        visit.stay_untouched(*set(SHARED) - {"text"})
         st.switch_page(file_of(HEADS))
 
 

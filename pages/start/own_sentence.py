@@ -28,7 +28,8 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
     Raises:
         ValueError: if the text has no word; a ModelError if the model cannot be used now.
     """
-    loading.wait_until_warm()  # the compute modules are imported in the background while users look at the page
+    # The compute modules are imported in the background while users look at the page.
+    loading.wait_until_warm()
     compute, specs = loading.module("viz.frame.compute"), loading.module("viz.frame.specs")
     spelling = loading.module("viz.models.spelling.visible")
     compute.warm()

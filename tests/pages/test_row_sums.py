@@ -30,8 +30,6 @@ START = {"start.arcs_rest", "start.arcs_rest_itself"}
 SAYS_REST = re.compile(r"\brest\b|1 (?:−|minus)|[Aa]ll others|\bremains?\b|add up to 1 again", re.IGNORECASE)
 NO_SHARES = {
     *(
-        "heads.row_nowhere",
-        "long_text.rows_found_rest",
         "positions.no_positions.says",
         "many_heads.two_places.found_several",
     ),

@@ -119,7 +119,7 @@ def test_short_text_warned_once(open_app):
     app = open_app("long_text", text="这只动物没过马路，因为它太累了。", section="all")
     assert len(app.warning) == 1, "the scene reads its beginning only, and says nothing of it"
     assert T("long_text.short", least=SHORTEST, n=18) in [element.value for element in app.markdown]
-    assert T("long_text.rows_one") in [element.value for element in app.markdown]
+    assert T("long_text.rows_found", side=1) in [element.value for element in app.markdown]
 
 
 @pytest.mark.parametrize(("repeats", "rows"), [(100, 256), (10, 30)])

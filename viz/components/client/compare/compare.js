@@ -286,8 +286,9 @@ class Comparison extends View {
     const value = wallValue(wall, index, wall.values[(index * wall.rows + row) * wall.columns + column]);
     const name = fill(data.words.layer_head, { layer: button.layer, head: button.head }),
       [q, k] = [labels.both[query], labels.both[key]];
-    const d = signed(value).slice(0, -2); // its code is right to two decimals
-    return `${name}: ${value === -Infinity ? fill(data.words.says_neither, { q, k }) : fill(data.words[pool > 1 ? "says_near" : "says_thumb"], { q, k, d })}`;
+    // The code of a number is right to two decimals.
+    const d = value === -Infinity ? "–" : signed(value).slice(0, -2);
+    return `${name}: ${fill(pool > 1 ? data.words.says_near : data.words.says_thumb, { q, k, d })}`;
   }
 
   say() {

@@ -92,16 +92,15 @@ export function say(words, maps, comparison, labels, { query, key }) {
   const at = query * maps.a.columns + key,
     k = labels.both[key];
   const [a, b] = [maps.a, maps.b].map(({ values, masked }) =>
-    masked?.[at] ? null : digits(values[at] * comparison.limit, true),
+    masked?.[at] ? "–" : digits(values[at] * comparison.limit, true),
   );
-  const kind = a !== null && b !== null ? "pair" : a !== null ? "only_a" : b !== null ? "only_b" : "neither";
-  const change = kind === "pair" ? signed(maps.difference.values[at]) : "";
-  return fill(words[`says_${kind}_${comparison.what}`] ?? words[`says_${kind}`], {
+  const change = maps.difference.values[at];
+  return fill(comparison.what === "arrives" ? words.says_pair_arrives : words.says_pair, {
     q,
     k,
-    a: a ?? "",
-    b: b ?? "",
-    d: change,
+    a,
+    b,
+    d: change === -Infinity ? "–" : signed(change),
   });
 }
 
@@ -117,7 +116,7 @@ function sayRow(words, maps, comparison, labels, query) {
     row = maps.difference.values.subarray(query * n, (query + 1) * n),
     q = labels.both[query];
   const places = Array.from(row, (value, slot) => ({ value, slot })).filter(({ value }) => value !== -Infinity);
-  if (!places.length) return fill(words[maps.a.masked?.[query * n + query] ? "says_row_b" : "says_row_a"], { q });
+  if (!places.length) return fill(words.says_row_a, { q });
   const ends = [Math.max, Math.min].map((end) => end(...places.map(({ value }) => value)));
   const parts = ends.filter((value) => Math.abs(value) >= 5e-5).sort((a, b) => Math.abs(b) - Math.abs(a));
   if (!parts.length) return fill(words.says_row_same, { q });
@@ -128,12 +127,11 @@ function sayRow(words, maps, comparison, labels, query) {
       d: Math.abs(value).toPrecision(2),
     }); // a pair has four decimals
   });
-  const change = comparison.what === "weights" ? rowChange(maps, query) : NaN;
+  const change = rowChange(maps, query);
   const list =
     phrases.length > 1 && phrases[0] !== phrases[1]
       ? fill(words.says_list, { first: phrases[0], rest: phrases[1] })
       : phrases[0];
-  const kind =
-    comparison.what === "arrives" ? "says_row_arrives" : Number.isNaN(change) ? "says_row" : "says_row_change";
-  return fill(words[kind], { q, list, share: change.toFixed(2) });
+  const sentence = comparison.what === "arrives" ? words.says_row_arrives : words.says_row_change;
+  return fill(sentence, { q, list, share: Number.isNaN(change) ? "–" : change.toFixed(2) });
 }
