@@ -44,7 +44,7 @@ def test_every_page_shows_it(open_app, page, link):
 def test_unknown_word_warning_e5_only(open_app):
     for link, is_told in zip(LINKS, (True, False), strict=True):
         packaged_file(link["model"])
-        app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "section": "numbers"})
+        app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "heads_view": "numbers"})
         assert any(" 1 " in warning.value for warning in app.warning) is is_told
 
 

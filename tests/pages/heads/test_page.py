@@ -146,7 +146,7 @@ def test_arrival_shares_with_masked_rows(open_app):
 
 
 def test_the_table_is_the_portrait(open_app):
-    app = open_app(layer=0, section="numbers")
+    app = open_app(layer=0, heads_view="numbers")
     table = app.dataframe[0].value
     assert len(table) == 13
     assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
