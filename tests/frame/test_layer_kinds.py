@@ -21,7 +21,7 @@ from viz.models import capture
 from viz.text import LANGUAGES, translator
 
 TEXT = "The animal was too tired."
-HEADS = [{"section": name} for name in ("all_heads", "compare", "joined", "switched_off", "numbers")]
+HEADS = [{"section": name} for name in ("all_heads", "compare", "joined", "switched_off")] + [{"heads_view": "numbers"}]
 
 
 @pytest.fixture
