@@ -23,7 +23,7 @@ def name_folders() -> None:
     """
     try:
         tempfile.gettempdir()
-    except FileNotFoundError:  # no folder can be written to
+    except FileNotFoundError:
         tempfile.tempdir = str(Path(__file__).parent)
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.tempdir)
 

@@ -137,7 +137,8 @@ def _download(url: str, archive: Path, wheel: Wheel, progress: Progress) -> None
 
 
 def _open(url: str) -> Any:
-    if urlsplit(url).scheme not in ("https", "http"):  # urlopen would read files
+    # urlopen would read files.
+    if urlsplit(url).scheme not in ("https", "http"):
         raise OSError(f"{url} is no address of an index")
     return urlopen(Request(url, headers={"Accept": ACCEPT}), timeout=PATIENCE)
 

@@ -96,7 +96,8 @@ def make_app(*, hosted: bool, bounds: Bounds | None = None, routes: Sequence[Rou
 
 
 def _public_server(stores: Stores, routes: Sequence[Route]) -> "PublicServer":
-    from viz.app.public import PublicServer  # a desk does without the private names that this imports
+    # A local server does without the private names that this imports.
+    from viz.app.public import PublicServer
 
     return PublicServer(stores, routes)
 

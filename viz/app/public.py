@@ -27,7 +27,8 @@ class PublicServer:
     """
 
     def __init__(self, stores: Stores, routes: Sequence[Route] = ()) -> None:
-        import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
+        # The first page is there before anything that other pages need is imported.
+        import_ahead(f"pages.{FIRST}.page")
         limit_connections()
         self.readiness = Readiness(Sockets(), import_pages, stores)
         paths = *EVERY, *(route.path.strip("/") for route in routes)

@@ -89,13 +89,15 @@ def opened_page(t: Translate, view_options: view.View) -> str:
         mode.before_page(t)
     if name == FIRST and view_options.embed:
         redirects.go_on(sidebar.path_of(HEADS))
-    if has_navigation:  # the page links first: they would shift a sidebar drawn before them
+    # The page links come first: they would shift a sidebar drawn before them.
+    if has_navigation:
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
         sidebar.language_control(t)
     if name != FIRST or view_options.present or view_options.notes:
         loading.wait_until_warm()
-    if name != FIRST:  # that page computes nothing, and renders before the compute modules are imported
+    # The first page computes nothing, and renders before the compute modules are imported.
+    if name != FIRST:
         loading.module("viz.frame.compute").warm()
         if name in PAGES and visit.came_for_reader(LANG.value, reads_bare=page_of(name).reads_bare):
             loading.module("viz.frame.examples").open_on_what_is_read(LANG.value)

@@ -142,7 +142,8 @@ def _refuse(pattern: re.Pattern[str], module: Path, body: str) -> None:
 
 def _scope(module: Path, names: list[str]) -> str:
     body = _EXPORT.sub("", _body(module))
-    if "default" in names:  # as in ``import { default as grid } from``
+    # As in ``import { default as grid } from``.
+    if "default" in names:
         body = _NAMED_DEFAULT.sub(r"const $default = \1;", _DEFAULT.sub("const $default = ", body))
     _refuse(_OTHER_EXPORT, module, body)
     exports = ", ".join("default: $default" if name == "default" else name for name in names)

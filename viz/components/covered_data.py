@@ -30,7 +30,8 @@ def cover_data(key: str, data: Any) -> Any:
     if not isinstance(data, bytes):
         return _cover_json(cover, data)
     header, blocks = unpack(data)
-    if header.get("kind") in ("wall", "head"):  # viz/frame/head_grid/covered.py has covered these
+    # viz/frame/head_grid/covered.py has covered these.
+    if header.get("kind") in ("wall", "head"):
         return data
     cells = _cells(cover, key, header, blocks)
     header = _header(cover, header)
@@ -55,7 +56,8 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
         return dict(header)
     fields = dict(header)
     words = fields.get("words")
-    if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
+    # A picture without an alternative text of its own has a finding, which waits for the answer.
+    if isinstance(words, dict) and words.get("alt") == "":
         fields["words"] = {**words, "alt": cover.word}
     for side in cover.axes & fields.keys():
         if isinstance(fields[side], dict):
@@ -101,7 +103,8 @@ def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shap
     mask = np.zeros(shape, dtype=bool)
     if cover.places is not None and rows == cover.labels and shape == (len(rows), len(columns)):
         n = len(rows)
-        if columns[:n] == rows:  # further columns stand for no token
+        # Further columns stand for no token.
+        if columns[:n] == rows:
             mask[:, :n] |= cover.places
     if "*" in cover.names:
         mask[:] = True

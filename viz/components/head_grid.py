@@ -106,7 +106,8 @@ def score_codes(scores: Tensor) -> tuple[Tensor, Tensor]:
     flat = scores.flatten(1)
     low = flat.where(flat.isfinite(), torch.inf).amin(1)
     high = flat.where(flat.isfinite(), -torch.inf).amax(1)
-    fully_masked = high < low  # every cell is masked
+    # Of a row without a single open cell the bounds cross.
+    fully_masked = high < low
     low, high = low.masked_fill(fully_masked, 0.0), high.masked_fill(fully_masked, 0.0)
     share = (flat - low[:, None]) / (high - low).clamp(min=1e-30)[:, None]
     codes = torch.where(flat.isfinite(), (share * (MASKED - 1)).round().nan_to_num(0, 0, 0), MASKED)

@@ -36,7 +36,8 @@ LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))
 @cache
 def palette() -> Mapping[str, Any]:
     """The colours of views as ``client/lib/colour.js`` takes them: of numbers above and below 0, and of heads."""
-    from viz.figures.palette import BLUE, GREY, HEADS, ORANGE  # the first page has no figure
+    # The first page has no figure.
+    from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
 
     return MappingProxyType({"positive": BLUE, "negative": ORANGE, "grey": GREY, "heads": HEADS})
 
@@ -138,7 +139,8 @@ def address(view: str) -> str:
 def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
     """Mount the component of a view, and cover its data while a lesson's question is open."""
     wrapped = {name: then_redraw(callback) for name, callback in callbacks.items()}
-    if current() is not None:  # what unpacks and covers needs torch
+    # The module that unpacks and covers needs torch.
+    if current() is not None:
         from viz.components.covered_data import cover_data
 
         data = cover_data(key, data)
@@ -184,7 +186,8 @@ def _add(added: Mapping[str, Any], data: Any) -> Any:
             raise ValueError(f"a view's data cannot have a name of its own for {sorted(clash)}")
         return {**added, **data}
     end = 4 + int.from_bytes(data[:4], "little")
-    header = json.dumps(added).encode()[:-1] + b", " + data[5:end]  # a name that comes again counts the last time
+    # Of a name that comes again JSON takes the last value.
+    header = json.dumps(added).encode()[:-1] + b", " + data[5:end]
     header += b" " * (-len(header) % 4)
     return len(header).to_bytes(4, "little") + header + data[end:]
 

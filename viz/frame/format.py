@@ -114,7 +114,8 @@ def in_formula(value: float) -> str:
         >>> in_formula(0.5), in_formula(-2e-6), in_formula(0.0)
         ('0.5000', '-2.000\\cdot 10^{-6}', '0')
     """
-    if abs(value) < 1e-9:  # what rounding leaves of 0
+    # Rounding leaves such numbers of a 0.
+    if abs(value) < 1e-9:
         return "0"
     if abs(value) >= 0.001:
         return f"{value:.4f}"

@@ -37,11 +37,13 @@ class Lazy(Generic[T]):
     def __get__(self, instance: object | None, owner: type) -> "Lazy[T] | T":
         if instance is None:
             return self
-        value = instance.__dict__[self.name] = self.compute(instance)  # found there from now on, before this is
+        # Python finds it on the instance from now on, before it finds this descriptor.
+        value = instance.__dict__[self.name] = self.compute(instance)
         return value
 
 
-lazy = Lazy  # written like property
+# Lower case, because it is written like ``property``.
+lazy = Lazy
 
 
 def without_results(value: T) -> T:

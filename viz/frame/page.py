@@ -96,7 +96,8 @@ class Page:
         t = translator(LANG.value)
         open_sections = self._open_sections()
         note = self.head(t, open_sections)
-        above = st.container(key="above")  # however much stands in it, the sections' places on the page stay the same
+        # However much stands in it, the sections keep their places on the page.
+        above = st.container(key="above")
         try:
             with above:
                 inputs = read_inputs(t, self._controls(open_sections))
@@ -107,7 +108,8 @@ class Page:
             if inputs.source_chip:
                 with inputs.source_chip:
                     self.about(scene)
-            if self.scene_of is as_asked and inputs.source_chip:  # else the page has a note on what was read and cut
+            # Other pages have a note of their own on what was read and cut.
+            if self.scene_of is as_asked and inputs.source_chip:
                 with above:
                     cuts(scene)
             self._note_figures(scene, open_sections)
@@ -115,7 +117,8 @@ class Page:
                 with above:
                     context = self.context(scene)
                 self._draw_sections(scene, open_sections, context)
-            except ModelError as error:  # busy server or failed computation: the user's text stays in its box
+            except ModelError as error:
+                # The server is busy or the computation failed: the user's text stays in its box.
                 say_error(t, error)
         self.finish()
         say_refused(t, note)
@@ -182,7 +185,7 @@ class Page:
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
             context_copy = without_results(context)
             fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
-        else:  # the page around it names choices made in it
+        else:
             draw(context)
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:

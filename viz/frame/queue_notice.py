@@ -89,7 +89,8 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
         ModelError: "busy", if the turn does not come.
     """
     with _visit() if is_alone else nullcontext():
-        with st.container(key=f"waiting{part and '_'}{part}"):  # what comes and goes there moves nothing
+        # What comes and goes in a container moves nothing outside it.
+        with st.container(key=f"waiting{part and '_'}{part}"):
             _PLACE.set(st.empty())
         if is_alone:
             _enter()
@@ -114,7 +115,8 @@ def aside() -> Iterator[None]:
 
     Whoever enters must hold no lock that another page may want; Python 3.11's ``cached_property`` holds one.
     """
-    if _ticket.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
+    # A page that is computed beside them, or a part that draws itself, has no turn to give up.
+    if _ticket.get() is None:
         yield
         return
     _leave()
@@ -148,7 +150,7 @@ def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
     Raises:
         ModelError: "busy", if it takes longer than anybody should wait.
     """
-    if not is_run():  # nobody watches
+    if not is_run():
         event.wait()
         return
     start, last_state, loads = time.monotonic(), None, turns is stores().models.turns

@@ -89,7 +89,8 @@ def say_error(t: Translate, error: ValueError) -> None:
     if isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
-    elif isinstance(error, OddWidthError):  # a choice that some parts of a page have no use for
+    elif isinstance(error, OddWidthError):
+        # Some parts of a page have no use for this choice.
         st.warning(t("error.odd_width", width=error.width))
     else:
         st.error(_plain(error))
@@ -122,7 +123,8 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         H=spec.H,
         G=spec.G,
         kind=spec.kind,
-        d_model=spec.d_out,  # of the stream: W_Q may read a shorter vector
+        # This is the width of the stream: W_Q may read a shorter vector.
+        d_model=spec.d_out,
         d_k=spec.d_k,
         n=len(scene.labels),
     )
@@ -172,7 +174,8 @@ def mask_has_effect(scene: Scene) -> bool:
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
-    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]  # the same cells in every head
+    # The masked cells are the same in every head.
+    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]
     return not source_masked.isneginf().equal(scene.trace.masked[0].isneginf())
 
 
@@ -202,9 +205,11 @@ def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
 
 def say_unknown(t: Translate, model: str, tokenizer: Any, tokens: Tokens) -> None:
     """The same of a model by its name and its tokenizer."""
-    unknown = tokenizer.unk_token_id  # asked for once: it is looked up among all marks each time
+    # It is read once, because each access looks it up among all marks.
+    unknown = tokenizer.unk_token_id
     if unknown is None or spells_bytes(tokenizer):
-        return  # a byte-level tokenizer has no unknown token: its unk is another special token
+        # A byte-level tokenizer has no unknown token: its unk is another special token.
+        return
     read = zip(tokens.ids, tokens.special, strict=True)
     if n := sum(token == unknown and not special for token, special in read):
         st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))

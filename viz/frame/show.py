@@ -63,7 +63,8 @@ def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], 
 
     NaN and None are empty cells, as in a data frame, which Streamlit would make first: that takes five times as long.
     """
-    import pyarrow as pa  # which a page of pictures does without
+    # A page of pictures does without pyarrow.
+    import pyarrow as pa
 
     columns = data if isinstance(data, Mapping) else {name: [row[name] for row in data] for name in _names(data)}
     visible_columns = cover_table(columns)
@@ -87,7 +88,8 @@ def show_matrix(
 
     A click on a cell, or Enter, calls ``on_choose`` with its row and column.
     """
-    IMAGE.read()  # it stands in the link of every page with a picture
+    # The format stands in the link of every page with a picture.
+    IMAGE.read()
     packed = pack_matrix(matrix, head_hues=HEADS, chooses=on_choose is not None)
     on = {} if on_choose is None else {"chosen": partial(_choose, tuple(matrix.values.shape), on_choose)}
     MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)

@@ -32,7 +32,8 @@ def limit() -> int:
     except ImportError:
         return UNLIMITED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for target in (hard, LARGEST, 10_240):  # macOS reports no limit, but refuses more than 10,240
+    # macOS reports no limit, but refuses more than 10,240.
+    for target in (hard, LARGEST, 10_240):
         if target == resource.RLIM_INFINITY or (soft != resource.RLIM_INFINITY and target <= soft):
             continue
         with suppress(ValueError, OSError):

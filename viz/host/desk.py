@@ -35,7 +35,8 @@ class Desk:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Open the browser once the server listens."""
         descriptors.limit()
-        if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
+        # Streamlit opens no browser for an ASGI app.
+        if not st.get_option("server.headless"):
             loop = asyncio.get_running_loop()
             loop.call_later(LISTENS, start_thread, "browser", lambda: webbrowser.open(first_url()))
         yield

@@ -17,7 +17,8 @@ _log = logging.getLogger("headlight")
 
 def on_script_error(error: Exception) -> bool:
     """Show the error to the user; return True, so that Streamlit does not show it as well."""
-    lang = LANG.value if LANG.has_value else ""  # unset if the run failed before it read the language
+    # The language is unset if the run failed before it was read.
+    lang = LANG.value if LANG.has_value else ""
     t = translator(lang if lang in LANGUAGES else "en")
     st.error(t("error.failed", kind=type(error).__name__))
     return True
@@ -36,7 +37,8 @@ def redact_log() -> None:
 
     def without_message(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = make(*args, **kwargs)
-        with contained("log"):  # else the error would be raised in the code that logs
+        # An error here would otherwise be raised in the code that logs.
+        with contained("log"):
             _redact(record)
             return record
         record.msg, record.args, record.exc_info = "a record that cannot be read", (), None

@@ -87,7 +87,8 @@ class Files:
             return await _send(send, 404, [(b"content-length", b"0")], b"")
         if not name:
             return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
-        if (name, gzipped) not in self.answers:  # also for a view that Streamlit has not registered yet
+        # This also holds for a view that Streamlit has not registered yet.
+        if (name, gzipped) not in self.answers:
             self.answers[name, gzipped] = await asyncio.to_thread(self.answer, name, gzipped)
         return await _send(send, 200, *self.answers[name, gzipped])
 
@@ -145,13 +146,16 @@ class Outbox:
         """Replace Streamlit's page; pass other messages on."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message["headers"])
-            is_ours = _is_page(headers) and MEDIA not in self.path  # not a page that a user downloads
+            # A page that a user downloads is not one of ours.
+            is_ours = _is_page(headers) and MEDIA not in self.path
             if message["status"] == 200 and is_ours:
                 self.start = message
                 return
-            if MEDIA in self.path and headers.get("content-type", "").startswith("image/"):  # named by its content
+            # Streamlit names an image by its content.
+            if MEDIA in self.path and headers.get("content-type", "").startswith("image/"):
                 headers["cache-control"] = f"private, {YEAR}"
-            elif "immutable" in headers.get("cache-control", ""):  # Streamlit's icon has a name without a hash
+            elif "immutable" in headers.get("cache-control", ""):
+                # Streamlit's icon has a name without a hash.
                 headers["cache-control"] = ASK_AGAIN
             await self.send(message)
         elif self.start is None:

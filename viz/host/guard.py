@@ -233,9 +233,11 @@ def foreign(scope: Scope, headers: Headers) -> bool:
 def hide_internal_route(scope: Scope) -> Response | None:
     """Hide Streamlit's internal routes."""
     path = scope["path"]
-    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a base path
+    # A server may have a base path.
+    inner = path[path.find(CORE) :] if CORE in path else path
     is_hidden = inner.startswith(HIDDEN) and not inner.startswith(OPEN)
-    is_unsafe = inner.startswith(CORE) and not PLAIN.fullmatch(inner)  # Streamlit logs the names of missing files
+    # Streamlit logs the names of missing files.
+    is_unsafe = inner.startswith(CORE) and not PLAIN.fullmatch(inner)
     return PlainTextResponse("Not found.", 404) if is_hidden or is_unsafe else None
 
 

@@ -44,7 +44,8 @@ class MessageFilter:
                 return self._hang_up(TOO_BIG)
             try:
                 kind = message_type(message["bytes"], MOST)
-            except Exception:  # protobuf's errors or ours: not a message that a page sends
+            except Exception:
+                # A page sends no message that raises, neither protobuf's errors nor ours.
                 return self._hang_up(MALFORMED)
             if kind in PAGES_SEND:
                 break

@@ -28,7 +28,8 @@ def inline_script_hashes() -> list[str]:
 
 def is_embedded(scope: Scope) -> bool:
     """Return whether a request is for an embedded section."""
-    asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
+    # Of bytes parse_qs takes ASCII alone.
+    asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     return asked_for.get("embed", [""])[-1] in ("true", "1")
 
 

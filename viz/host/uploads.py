@@ -41,7 +41,8 @@ class Uploads:
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Return the refusal of a file, or None if it is accepted."""
         length = headers.get("content-length", "")
-        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # int() refuses thousands of digits
+        # int() refuses thousands of digits.
+        if not length.isdecimal() or len(length) > LONGEST_LENGTH:
             return PlainTextResponse("How long is it?", 411)
         if int(length) > limits.PICTURE_BYTES + AROUND:
             return PlainTextResponse("Too large.", 413)

@@ -33,7 +33,8 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
                 head_grid.head_scores(source, layer, head, Mask(), View())
         if example is read_by_it[0]:
             gc.collect()
-            gc.freeze()  # before the first user: their reference cycles must stay collectable
+            # This comes before the first user, whose reference cycles must stay collectable.
+            gc.freeze()
             admit()
             _yield_to_pages()
     compute.models().pin()

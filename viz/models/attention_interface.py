@@ -168,7 +168,8 @@ def _attention(
         "scale": scaling or 1 / math.sqrt(query.shape[-1]),
     }
     if softcap is not None:
-        from viz.core.variants.today.bounded_scores import soft_cap  # hardly a model has one
+        # Hardly a model caps its scores.
+        from viz.core.variants.today.bounded_scores import soft_cap
 
         options["score_mod"] = soft_cap(softcap)
     if s_aux is not None:

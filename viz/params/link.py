@@ -83,7 +83,8 @@ def retain(*names: str) -> None:
         if Parameter(name).predates_navigation:
             Parameter(name).forget()
         elif name in state:
-            state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
+            # Streamlit drops the value of a widget that is not drawn, unless it is set again.
+            state[name] = state[name]
 
 
 def keep_unread() -> None:
@@ -129,7 +130,8 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
         replace_entry: replaces the current entry of the browser's history by a link. Streamlit itself can only add one.
     """
     record, wanted = of_session(), link()
-    place = st.empty()  # in every run, so that a run without a message does not remove an element
+    # The place is there in every run, so that a run without a message removes no element.
+    place = st.empty()
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
     # On a new page: Streamlit has added an entry without query parameters, to which Back would lead.
     # A connection was lost with the answer to Back: the address has its note still.
@@ -140,7 +142,8 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
     elif not record.is_new_page:
         _write_address(wanted)
     if record.is_back:
-        for name in record.link:  # not read, as what reads it was not drawn: it is when that is
+        # Nothing that reads it was drawn: it is read when that is.
+        for name in record.link:
             Parameter(name).forget()
     # `link` is kept: pages not opened yet still read their parameters from it.
     record.written, record.page, record.believed = wanted, record.path, None

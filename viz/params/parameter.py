@@ -139,7 +139,8 @@ class Parameter(Generic[T]):
             elsewhere[before] = self.value
         self.forget()
         value = elsewhere.pop(owner, None)
-        if value is not None and not self.predates_navigation:  # after Back the link has the value
+        # After Back the link has the value.
+        if value is not None and not self.predates_navigation:
             self.choose(value)
 
     @property
@@ -210,7 +211,8 @@ class Parameter(Generic[T]):
         """
         fragments = of_session().fragments
         if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
-            options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
+            # The page depends on this parameter, and runs again.
+            options = {"on_change": redraw_page, **options}
         return widget(label, *args, key=self.name, persist_state="session", **options)
 
     def draw_list(
@@ -236,8 +238,10 @@ class Parameter(Generic[T]):
         value, values = self.read(about), self.options(about) if listed is None else listed
         if widget == "select_slider" and len(values) < 2:
             return value
-        if widget not in ("segmented_control", "pills"):  # the browser shows their new labels by itself
-            self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
+        # The browser shows new labels of the other two by itself.
+        if widget not in ("segmented_control", "pills"):
+            # A hash will do: the labels of a long text are 20 kB.
+            self.resend_on_change(hash(tuple(map(says, values))))
         if widget == "select_slider":
             options["value"] = value
         elif widget not in _NAMED_BY_INDEX:

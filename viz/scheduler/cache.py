@@ -115,11 +115,12 @@ class Store:
                         self._work(key, job, make, start_waiting)
                 finally:
                     self._leave_job(key, job)
-            if not job.abandoned:  # by its earlier waiters: then start it again
+            if not job.abandoned:
                 try:
                     return job.result()
                 finally:
-                    del job  # its error's traceback holds this frame and every result of the page
+                    # The traceback of its error holds this frame and every result of the page.
+                    del job
 
     def _look_up(self, key: Key) -> Entry | None:
         """Return a cached entry and mark it as used last. The lock is held."""
@@ -138,7 +139,7 @@ class Store:
             def begin() -> None:
                 nonlocal computes_here
                 if new.ticket is None and threading.get_ident() == this_thread:
-                    computes_here = True  # admitted at once: no other thread is needed
+                    computes_here = True
                 else:
                     new.begin_in(self.threads, partial(self._work, key, new, make, self._begin_thread))
 
@@ -193,7 +194,8 @@ class Store:
     def _store_result(self, key: Key, value: Any, seconds: float) -> None:
         entry = make_entry(key, value, seconds, self.foreign_storages)
         if entry.size > LARGE and seconds < self.protect_after_seconds and not self.turns.ceiling.has_room():
-            return  # the next maintenance would evict it, and until then it would take too much memory
+            # The next maintenance would evict it, and until then it would take too much memory.
+            return
         with self._lock:
             oldest = self._evictable(current_arrival())
             while (over := self.bytes + self._added_bytes(entry) > self.most_bytes) and (victim := next(oldest, None)):
@@ -211,8 +213,7 @@ class Store:
     def _evictable(self, arrival: float | None) -> Iterator[Key]:
         """Yield the keys that may be evicted, least recently used first; skip long results last used by this user."""
         for key, entry in list(self._entries.items()):
-            is_background = arrival == math.inf  # its results are never protected
-            if entry.seconds < self.protect_after_seconds or self._last_user[key] != arrival or is_background:
+            if entry.seconds < self.protect_after_seconds or self._last_user[key] != arrival or arrival == math.inf:
                 yield key
 
     def _evict(self, key: Key) -> None:

@@ -232,7 +232,8 @@ class FairQueue:
         Nothing changes before all is decided. A ticket at which an error is raised is passed over.
         """
         busy, admitted = Counter(ticket.kind for ticket in self._working), list[Ticket]()
-        missing: float | None = None  # measured once for the whole queue
+        # The missing memory is measured once for the whole queue.
+        missing: float | None = None
         for ticket in self._waiting:
             if len(self._working) + len(admitted) >= self.places:
                 break

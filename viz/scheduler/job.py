@@ -48,12 +48,14 @@ class Job:
                 if begin:
                     begin()
                 self.value = work()
-        except ValueError as error:  # its message is meant for the user
+        except ValueError as error:
+            # The message of such an error is meant for the user.
             self.error = without_frames(error)
         except Exception as error:
             _log.log(ERROR, "a computation failed: %s", where(error))
             self.error = ModelError("failed", kind=type(error).__name__)
-        except BaseException:  # the computing user disconnected; the other waiters start again
+        except BaseException:
+            # The user whose thread computes has disconnected; the other waiters start again.
             self.abandoned = True
             raise
         finally:
@@ -63,7 +65,8 @@ class Job:
     def begin_in(self, threads: Pool, work: Callable[[], object]) -> None:
         """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
         try:
-            threads.submit(lambda: self.done.is_set() or work())  # Python's pool may do later what it refuses now
+            # Python's pool may do later what it refuses now.
+            threads.submit(lambda: self.done.is_set() or work())
         except Exception as error:
             self.error = ModelError("failed", kind=type(error).__name__)
             self.done.set()
@@ -80,7 +83,8 @@ class Job:
             make: looks it up, or computes it.
         """
         if key[0] not in self._parts or self._parts[key[0]][0] != key:
-            self._parts.pop(key[0], None)  # both at once would take twice as much
+            # Both results at once would take twice the memory.
+            self._parts.pop(key[0], None)
             self._parts[key[0]] = key, make()
         return self._parts[key[0]][1]
 
@@ -109,7 +113,8 @@ class Job:
         try:
             raise self.error.with_traceback(None)
         finally:
-            del self  # the error's traceback holds this frame, which would hold the error
+            # The error's traceback holds this frame, which would hold the error.
+            del self
 
 
 def current_arrival() -> float:

@@ -30,7 +30,8 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
         value: the result.
         storages: receives the bytes of each tensor storage, by address.
     """
-    from torch import Tensor, nn  # not at the top: the scheduler is imported before anything that computes
+    # These are imported late: the scheduler is imported before anything that computes.
+    from torch import Tensor, nn
 
     n_bytes, waiting = 0, [value]
     while waiting:
@@ -51,7 +52,8 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
             waiting += part
         elif is_dataclass(part) and not isinstance(part, type):
             waiting += [getattr(part, field.name) for field in fields(part)]
-            n_bytes += getattr(part, "held_bytes", 0)  # memory outside its fields, as it declares itself
+            # A result may declare memory outside its fields.
+            n_bytes += getattr(part, "held_bytes", 0)
     return n_bytes
 
 

@@ -84,7 +84,8 @@ def redact_new_session() -> None:
             for field, _ in part.ListFields():
                 if field.name != name:
                     part.ClearField(field.name)
-            part.SetInParent()  # the page expects the part itself
+            # The page expects the part itself.
+            part.SetInParent()
         return message
 
     AppSession._create_new_session_message = create_less  # type: ignore[assignment, method-assign]
@@ -135,7 +136,7 @@ def discard_parts_of_lost_blocks() -> None:
     def clear_whole(queue: ForwardMsgQueue, *args: Any, **options: Any) -> None:
         before = list(queue._queue)
         clear(queue, *args, **options)
-        if not queue._queue:  # all has been sent
+        if not queue._queue:
             return
         rest = {id(message) for message in queue._queue}
         blocks = {
@@ -159,7 +160,8 @@ def _around(message: ForwardMsg) -> list[tuple[int, ...]]:
 
 def _send_from_next_run(session: AppSession) -> None:
     """Have a session send no elements and no end of a run until the next one begins."""
-    vars(session).pop("flush_browser_queue", None)  # of a connection before, on which no run began
+    # A connection before, on which no run began, may have left one.
+    vars(session).pop("flush_browser_queue", None)
     flush = session.flush_browser_queue
 
     def flush_rest() -> list[ForwardMsg]:

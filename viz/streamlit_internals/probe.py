@@ -56,7 +56,8 @@ class Pulse:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._request_message(Runtime.instance())
-        except Exception:  # too late, or it is stopping
+        except Exception:
+            # It is too late, or the server is stopping.
             return False
         return True
 
@@ -65,7 +66,8 @@ class Pulse:
             self._session = runtime.connect_session(self._browser, user_info={})
         while not self._browser.messages.empty():
             self._browser.messages.get_nowait()
-        runtime.handle_backmsg(self._session, BackMsg(set_run_on_save=False))  # it answers with the session's status
+        # The answer is the session's status.
+        runtime.handle_backmsg(self._session, BackMsg(set_run_on_save=False))
         await self._browser.messages.get()
 
 

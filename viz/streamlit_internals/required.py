@@ -107,7 +107,7 @@ def _changed_calls() -> Iterator[str]:
         module, name = place.split(":")
         try:
             signature(attrgetter(name)(import_module(module))).bind(*by_place, **dict.fromkeys(by_name))
-        except (ImportError, AttributeError):  # it is named already
+        except (ImportError, AttributeError):
             continue
         except TypeError:
             yield f"{name}({', '.join((*by_place[1:], *by_name))})"

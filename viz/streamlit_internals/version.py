@@ -36,7 +36,8 @@ def version_notice(installed: str) -> str:
 
 def end_start(problem: str) -> None:
     """End the program with a message."""
-    if current_thread() is not main_thread():  # older ones begin in a user's thread, which is all that SystemExit ends
+    # Older versions begin in a user's thread, and SystemExit ends that thread alone.
+    if current_thread() is not main_thread():
         sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()
         os._exit(1)

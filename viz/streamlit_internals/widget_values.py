@@ -23,13 +23,16 @@ def reset_unreadable_widgets() -> None:
         if not isinstance(state, Serialized) or about is None:
             return read(states, widget)
         try:
-            with suppress(Exception):  # whatever a control makes of it
+            # A control may raise anything here.
+            with suppress(Exception):
                 states.states[widget] = Serialized(_in_field(about.value_type, state.value))
                 return read(states, widget)
-            states.states[widget] = Serialized(WidgetState(id=widget))  # in its place: others may go through all
+            # The state is replaced in its place, because other threads may go through all of them.
+            states.states[widget] = Serialized(WidgetState(id=widget))
             return read(states, widget)
         finally:
-            states.set_widget_metadata(about)  # Streamlit has put the field that was sent, or none, for the declared
+            # Streamlit has put the field that was sent, or none, in place of the declared one.
+            states.set_widget_metadata(about)
 
     WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
 
@@ -58,4 +61,5 @@ def _in_field(value_type: str, state: WidgetState) -> WidgetState:
 def _safe_integer(digits: str) -> int:
     if len(digits.lstrip("-")) > MOST_DIGITS:
         raise ValueError("JavaScript writes no integer of that length")
-    return int(digits)  # a ValueError of NaN and Infinity
+    # NaN and Infinity raise a ValueError.
+    return int(digits)

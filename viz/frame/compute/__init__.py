@@ -46,8 +46,10 @@ def warm() -> bool:
     torch.set_num_threads(limits.TORCH_THREADS)
     registry.hub()
     registry.index()
-    gc.set_threshold(GARBAGE)  # one run of a page makes tens of thousands of objects, nearly all without cycles
-    gc.freeze()  # imports leave hardly any garbage: to look for it would take 140 ms of the first user's time
+    # One run of a page makes tens of thousands of objects, nearly all of them without cycles.
+    gc.set_threshold(GARBAGE)
+    # Imports leave hardly any garbage: to look for it would take 140 ms of the first user's time.
+    gc.freeze()
     return True
 
 

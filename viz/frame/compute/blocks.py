@@ -77,7 +77,8 @@ def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
         vectors = compute.model(source.model).embeddings(list(ids))
         try:
             rows = own_rows(source)
-        except ModelError:  # a matrix between the two widens the tokens' vectors (OPT-350m)
+        except ModelError:
+            # OPT-350m has a matrix between the two, which widens the tokens' vectors.
             return {}
         return {"embedding": vectors} | ({} if rows is None else {"position": rows[: len(ids)]})
     vectors = compute.bare(source)[1][: limits.STACK_TOKENS]

@@ -80,7 +80,8 @@ def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tens
         is_open = is_open & layer_mask.expand(call.q.shape[0], *layer_mask.shape[-2:])[0, row]
     remaining = weights * is_open
     total = remaining.sum()
-    if (sink_weight := sink_share(call.q, call.k, **call.options)) is not None:  # no mask closes the sink
+    # No mask closes the sink.
+    if (sink_weight := sink_share(call.q, call.k, **call.options)) is not None:
         total = total + sink_weight[head, row].to(total.dtype)
     if not is_open.any():
         return remaining

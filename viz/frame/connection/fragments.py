@@ -34,7 +34,8 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
         try:
             with queue_notice.writing(PAGE if name == PAGE else "section", is_alone=is_alone), _declaring(path):
                 draw()
-        except ModelError as error:  # the server is busy or the computation failed: the user's text stays in its box
+        except ModelError as error:
+            # The server is busy or the computation failed: the user's text stays in its box.
             on_error(error)
         if is_alone:
             if any(mode.is_out_of_date() for mode in modes.of_run()):
@@ -62,6 +63,7 @@ def _begin(path: tuple[str, ...]) -> bool:
     if record.fragments.is_out_of_date(path):
         return False
     for name in record.fragments.declared_inside(path):
-        record.declared.pop(name, None)  # one that is left out of the link is not there
+        # A parameter that is left out of the link is not in this dictionary.
+        record.declared.pop(name, None)
         del record.fragments.owners[name]
     return True

@@ -124,5 +124,6 @@ def _load(*modules: str) -> None:
     compute = _import(*modules)
     candidates = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
     if candidates[0] in module("viz.frame.available_models").models_here():
-        with suppress(ModelError):  # the page that needs it says so
+        # The page that needs the model reports the error.
+        with suppress(ModelError):
             compute.model(candidates[0])

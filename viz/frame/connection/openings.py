@@ -17,7 +17,8 @@ from viz.params.session import of_session
 
 def open_with(name: str, value: str) -> None:
     """Have a parameter's default be ``value``. To be called before the parameter is declared."""
-    if not of_session().preset:  # a lesson says itself what it shows
+    # A lesson has its own presets.
+    if not of_session().preset:
         of_session().preset = {name: value}
 
 
@@ -29,7 +30,7 @@ def name_text_in_link(*, reads_bare: bool) -> None:
     record = of_session()
     record.always = frozenset()
     if any(visit.is_for_reader(form, LANG.value, reads_bare=reads_bare) for form in _forms()):
-        record.always = frozenset(_names_to_add()[:1])  # with one parameter more it is no such link
+        record.always = frozenset(_names_to_add()[:1])
 
 
 def _names_to_add() -> list[str]:
@@ -37,7 +38,8 @@ def _names_to_add() -> list[str]:
     page_defaults, choices = of_session().declared, what_is_read(LANG.value)
     defaults = {TEXT.name: examples()[0].text, MODEL.name: registry.entries()[0].id}
     names = [name for name in (*defaults, LAYER.name, HEAD.name) if name in choices.keys() & page_defaults.keys()]
-    if TEXT.name in choices:  # a sentence and its model do not stay on a page that has its own
+    # A sentence and its model do not stay on a page that has its own.
+    if TEXT.name in choices:
         names = [name for name in names if page_defaults[name] == defaults.get(name, page_defaults[name])]
     return [name for name in names if Parameter(name).value != choices[name]]
 

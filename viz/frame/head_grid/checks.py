@@ -57,7 +57,8 @@ def _row_check(
     source, mask, (layer, head, row) = scene.choice.source, scene.choice.mask, place
     if recount.has_own_row(source):
         off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
-    else:  # a model's heads between two texts: torch's own attention on what went in
+    else:
+        # A model's heads between two texts are held to torch's own attention on what went in.
         call = scene.capture.calls[layer]
         options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
         weights = sdpa_weights(call.q, call.k, **options)[head, row]

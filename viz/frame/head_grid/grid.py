@@ -93,7 +93,8 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
         for words, first in zip((rows, columns), _opening_pair(scene), strict=True)
     )
     return {
-        "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
+        # A decoder may have fewer layers than its encoder.
+        "layer": min(scene.choice.layer, n_layers - 1),
         "head": HEAD.read(n_heads),
         "query": of_channel(QUERY).read(query),
         "key": of_channel(KEY).read(key),

@@ -143,8 +143,10 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
-    reads_text, default = controls.text, controls.default_text()  # which depends on the model in the link
-    if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
+    # The default text depends on the model in the link.
+    reads_text, default = controls.text, controls.default_text()
+    # The box is drawn before the model is loaded.
+    if isinstance(reads_text, bool):
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
     kind = SOURCE.read()
     models = Models(models_here(), controls.default_model() or compute.DEFAULT_MODEL)
@@ -175,7 +177,8 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
 
 def _open_example() -> None:
     code = _EXAMPLE.read()
-    example = next((example for example in examples() if example.code == code), None)  # a browser may say anything
+    # A browser may send any code.
+    example = next((example for example in examples() if example.code == code), None)
     if example is not None:
         TEXT.set(example.text)
         if SOURCE.value == "model" and example.model in models_here():

@@ -40,7 +40,8 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
                 + entry.why.get(lang, "")
                 for entry in away
             ]
-            st.caption("\n\n".join([t("choice.offline"), *lines]))  # one message a rerun, not one for each
+            # One caption is one message a rerun; a caption for each line would be many.
+            st.caption("\n\n".join([t("choice.offline"), *lines]))
 
 
 def choose_sizes(t: Translate, chip: DeltaGenerator | None, d_model: int | None, *, own_groups: bool) -> dict[str, int]:

@@ -31,6 +31,7 @@ def code_rows(url: str) -> tuple[str, ...]:
     """The QR code of an address as rows of 0 and 1; none if it is too long."""
     if len(url.encode()) > LONGEST:
         return ()
-    import segno  # only for those who ask for a code
+    # segno is imported for those who ask for a code.
+    import segno
 
     return tuple("".join(map(str, row)) for row in segno.make(url, error="m", micro=False, boost_error=False).matrix)

@@ -12,7 +12,7 @@ def see(t: Translate, lang: str, term: Term) -> str:
     """A link to where a term can be touched, as HTML."""
     page, section, parameters = term.place
     if not parameters and open_section(page) == section:
-        return ""  # it is here
+        return ""
     title = t("term.see", page=t(f"{page}.title"), section=t(f"{page}.{section}.title"))
     return link_to(lang, term.place, title)
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from viz.params.memory import Remembered
 from viz.text import Translate
 
-if TYPE_CHECKING:  # the first page needs no torch
+# The first page needs no torch.
+if TYPE_CHECKING:
     from viz.frame.specs import Source
 
 Facts = tuple[list[str], list[str]]

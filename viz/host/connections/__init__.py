@@ -87,7 +87,8 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
         before = self.cycle
         try:
             super().data_received(data)
-        except h11.LocalProtocolError:  # uvicorn sends its 400 although an answer has begun
+        except h11.LocalProtocolError:
+            # uvicorn sends its 400 although an answer has begun.
             self.transport.close()
         if self.cycle is not before:
             self._head.stop()
@@ -168,7 +169,8 @@ class Messages(WebSocketsSansIOProtocol):
         for start in range(0, len(data), PIECE):
             if not self.close_sent:
                 super().data_received(data[start : start + PIECE])
-        if not self.handshake_initiated:  # a body or a long line, whose end uvicorn would wait for
+        # uvicorn would wait for the end of a body or of a long line.
+        if not self.handshake_initiated:
             self.transport.write(MALFORMED)
             self.transport.close()
         self._count()
@@ -218,7 +220,8 @@ class Messages(WebSocketsSansIOProtocol):
         _partial_messages.update(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
 
     def _too_slow(self) -> None:
-        if self.read_paused:  # this server has paused reading
+        # This server has paused reading.
+        if self.read_paused:
             self._message_clock.wind()
         else:
             self.give_up()
