@@ -30,13 +30,14 @@ from tests.browser.fixtures import (
     shared,
     visit,
 )
-from tests.packaged import memory_given_back
+from tests.packaged import memory_given_back, memory_is_bounded
 from tools.suite import SERVER
 
 __all__ = [
     "app_url",
     "browser",
     "memory_given_back",
+    "memory_is_bounded",
     "new_page",
     "page",
     "pytest_runtest_makereport",

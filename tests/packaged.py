@@ -4,11 +4,13 @@ With ``HEADLIGHT_PACKAGES=required`` (as in .ci/run) a package that is missing i
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.load.watch import memory_of
 from viz.models import LoadedModel
 from viz.models.load import load
 from viz.models.registry import entries, find
@@ -38,6 +40,25 @@ def memory_given_back() -> Iterator[None]:
         key for key in compute.results()._entries if any(getattr(part, "model", "") in names for part in key[1:])
     ]:
         compute.results()._evict(key)
+
+
+MOST_MB = 1_700
+"""Of a process between two modules: it has 1,200 once it has collected all tests, and a module takes up to 900."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_bounded() -> Iterator[None]:
+    """Forget all results and models after a module that leaves its process with more memory than that."""
+    yield
+    frame = sys.modules.get("viz.frame.queue_notice")
+    if frame and sys.platform == "linux" and memory_of(os.getpid()) > MOST_MB:
+        from viz.host.maintenance import trimmer  # Streamlit is not for the tests that do without it
+
+        stores = frame.default_stores()
+        for store in (stores.results, stores.long_texts, stores.models):
+            for name in {key[0] for key in (*store._entries, *store._pinned)}:
+                store.forget(name)
+        trimmer()(0)
 
 
 def load_packaged(model_id: str) -> LoadedModel:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import unescape
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 from unittest.mock import Mock
@@ -30,7 +31,14 @@ from viz.frame.connection import redirects
 OpenApp = Callable[..., AppTest]
 
 _scanned = cache(manifest_scanner.scan_component_manifests)
-"""Cache the scan of installed packages, which a server makes once and the test harness before every run."""
+_resolve = manifest_scanner.ComponentConfig.resolve_asset_root
+_folder = cache(lambda folder, package: _resolve(manifest_scanner.ComponentConfig("", folder), package))
+"""Cache the scan of installed packages and the folders of views, which a server makes once, and the test harness for
+every app."""
+
+
+def _folder_of(view: manifest_scanner.ComponentConfig, package: Path) -> Path | None:
+    return _folder(view.asset_dir, package)
 
 
 _must_be_over = local_script_runner.require_widgets_deltas
@@ -61,6 +69,7 @@ def write_links(monkeypatch: pytest.MonkeyPatch) -> None:
 def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """The function behind the fixture ``open_app``."""
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
+    monkeypatch.setattr(manifest_scanner.ComponentConfig, "resolve_asset_root", _folder_of)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     # The app runs as it does for a user. Tests of core and of models hold the shapes, which take a quarter of a run.
     monkeypatch.setattr(config, "jaxtyping_disable", True)

@@ -2,16 +2,17 @@
 
 A mutant exchanges two numbers of a sentence, takes the row, layer or head beside, exchanges rows and columns or the
 order of a legend, divides by another total, takes the smallest for the largest, or changes a sentence of one language
-alone. It lives in a copy of the checkout. Every section of its page is opened there: a mutant that changes nothing of
-what is sent is left out; one that turns a badge red, or ends in an exception, is killed by the page itself; the others
-have to be killed by the page's tests. Survivors are printed with their line.
+alone. It lives in a copy of the checkout. Every section of its page is opened there as ``tests/shown`` opens it: a
+mutant that changes nothing of what is sent is left out. It is killed by a live check of the page that turns red, else
+by the record of ``tests/shown``, else by the page's own tests. Survivors are printed with their line.
 
-Mutants are processes that are forked when the libraries are loaded and the page is not.
+Mutants are processes that are forked when the libraries and the model are loaded and the page is not.
 """
 
 import argparse
 import ast
 import contextlib
+import importlib
 import io
 import itertools
 import json
@@ -36,8 +37,6 @@ INDEX = {"row", "head", "layer", "word", "query", "key", "place", "at", "token",
 FORMATS = {"number", "part", "share", "amount", "statistic", "span"}
 EXCHANGED = {"argmax": "argmin", "argmin": "argmax", "amax": "amin", "max": "min"}
 AXES = ("rows", "columns"), ("x", "y"), ("low", "high")
-SETTINGS: tuple[dict[str, str], ...] = ({}, {"source": "words", "n_kv_heads": "2", "mask": "causal", "off": "1"})
-"""Parameters that the sections of a page are opened with."""
 SECONDS = 900
 """No mutant is waited for longer; its child is ended then, and it counts as killed by a test."""
 
@@ -192,26 +191,41 @@ def mutants_of(page: str, root: Path, rng: random.Random, most: int) -> list[Mut
 
 
 def look(page: str) -> dict[str, Any]:
-    """Open every section of a page; return what each sends, and which of them have a red check or an exception."""
+    """Open every section of a page.
+
+    Return what each sends, which have a red check, which differ from the record, and the modules of ours in use.
+    """
     import pytest
 
     from tests.running import checked, opener
-    from tests.sections import link_to, views_of
-    from tests.shown.contents import contents_of, to_json
+    from tests.sections import link_to
+    from tests.shown.contents import contents_of, differences, differences_of_languages, to_json
+    from tools.record import PLACES, SETTINGS, name_of, read_chinese, read_record
 
-    contents: dict[str, Any] = {}
-    red: list[str] = []
+    record, chinese, sent, red, wrong = read_record(), read_chinese(), {}, [], []
+    places = [place for place in PLACES if place[0] == page]
     with pytest.MonkeyPatch.context() as patch:
         open_app = opener(patch)
-        for view in views_of(page) or [""]:
-            for setting in ({"lang": "en"} | SETTINGS[0], {"lang": "zh"} | SETTINGS[1]):
-                name = f"{view} {setting['lang']}"
-                app = open_app(page, **(link_to(page, view) if view else {}), **setting)
-                passing, n = checked(app, view)
-                if app.exception or passing < n:
-                    red.append(name)
-                contents[name] = "" if app.exception else json.loads(to_json(contents_of(app)))
-    return {"sent": contents, "red": red}
+        for place, lang in [*((place, "en") for place in places), *((place, "zh") for place in places[::2])]:
+            _, view, setting = place
+            name = f"{name_of(*place)} {lang}"
+            app = open_app(page, **link_to(page, view), **SETTINGS[setting], lang=lang)
+            if app.exception:
+                wrong.append(name)
+                continue
+            passing, n = checked(app, view)
+            if passing < n:
+                red.append(name)
+            contents = contents_of(app)
+            sent[name] = json.loads(to_json(contents))
+            expected = record[name_of(*place)]
+            if lang == "en":
+                lines = differences(expected, contents)
+            else:
+                lines = differences_of_languages(expected, chinese[name_of(*place)], contents)
+            if lines:
+                wrong.append(name)
+    return {"sent": sent, "red": red, "wrong": wrong, "modules": [name for name in sys.modules if name[:4] == "viz."]}
 
 
 def test(page: str) -> list[str]:
@@ -235,9 +249,7 @@ def test(page: str) -> list[str]:
     failures = Failures()
     plain = [option for name in ("cacheprovider", "xdist", "randomly") for option in ("-p", f"no:{name}")]
     options = ["-x", "-q", "--assert=plain", *plain, "-m", "not browser and not long", "-o", "addopts="]
-    for paths in ([f"tests/pages/{page}"], ["tests/shown", "-k", page]):
-        if not failures.names:
-            pytest.main([*options, *paths], plugins=[failures])
+    pytest.main([*options, f"tests/pages/{page}"], plugins=[failures])
     return failures.names
 
 
@@ -283,21 +295,37 @@ def copy_of_checkout() -> Path:
     return folder
 
 
-def judge(page: str, mutant: Mutant, before: dict[str, Any], root: Path) -> tuple[str, str]:
-    """Return what kills a mutant, "unseen", "check", "test" or "", and its first sign."""
-    path = root / mutant.path
-    right = path.read_text("utf8")
-    path.write_text(mutant.apply(right), "utf8")
+class Files:
+    """Files of the copy. Each change has a date of its own: Python would run what it has compiled otherwise."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.dates = root, itertools.count(1)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the copy."""
+        (self.root / path).write_text(text, "utf8")
+        date = next(self.dates)
+        os.utime(self.root / path, (date, date))
+
+
+def judge(page: str, mutant: Mutant, before: dict[str, Any], files: Files) -> tuple[str, str]:
+    """Return what kills a mutant, "unseen", "check", "record", "test" or "", and its first sign."""
+    right = (files.root / mutant.path).read_text("utf8")
+    files.write(mutant.path, mutant.apply(right))
     try:
         now = in_child(look, page)
-        if now is None or set(now["red"]) - set(before["red"]):
-            return "check", "" if now is None else sorted(set(now["red"]) - set(before["red"]))[0]
+        if now is None:
+            return "record", "crash"
+        if red := sorted({*now["red"]} - {*before["red"]}):
+            return "check", red[0]
+        if now["wrong"]:
+            return "record", now["wrong"][0]
         if now["sent"] == before["sent"]:
             return "unseen", ""
         names = in_child(test, page)
         return ("test", names[0] if names else "crash") if names is None or names else ("", "")
     finally:
-        path.write_text(right, "utf8")
+        files.write(mutant.path, right)
 
 
 def main() -> None:
@@ -308,26 +336,28 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.0, help="share of all that has to be killed")
     options = parser.parse_args()
-    os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HEADLIGHT_SECONDS": "600", "HEADLIGHT_WAIT": "600"}
     root = copy_of_checkout()
     os.chdir(root)
     sys.path[:] = [str(root), *(path for path in sys.path if Path(path).resolve() != ROOT)]
-    sys.dont_write_bytecode = True
-    import tests.running  # noqa: F401
-    import viz.models.capture  # noqa: F401
+    sys.dont_write_bytecode = False
+    from viz.frame import compute
 
+    compute.model(compute.DEFAULT_MODEL)
     pages = [name.rstrip("/").rpartition("/")[2] for name in options.pages] or sorted(
         path.parent.name for path in root.glob("pages/*/page.py") if any(path.parent.rglob("en.toml"))
     )
-    total: Counter[str] = Counter()
+    total, files = Counter[str](), Files(root)
     for page in pages:
         rng = random.Random(f"{options.seed} {page}")
-        before, failing = in_child(look, page), in_child(test, page)
-        if before is None or failing is None or failing:
-            sys.exit(f"{page}: the page itself fails: {failing}")
+        before = in_child(look, page)
+        if before is None or before["red"] or before["wrong"]:
+            sys.exit(f"{page}: the page itself fails: {before and before['red'] + before['wrong']}")
+        for module in before["modules"]:
+            importlib.import_module(module)
         counts: Counter[str] = Counter()
         for mutant in mutants_of(page, root, rng, options.most):
-            verdict, sign = judge(page, mutant, before, root)
+            verdict, sign = judge(page, mutant, before, files)
             counts[verdict] += 1
             place = f"{mutant.kind:26} {mutant.path}:{mutant.line} -> {mutant.text[:60]!r}"
             sys.stdout.write(f"  {verdict or 'SURVIVED':8} {place} {sign}\n")
@@ -337,7 +367,7 @@ def main() -> None:
     sys.stdout.write(summary("all pages", total) + "\n")
     shutil.rmtree(root)
     n_visible = total.total() - total["unseen"]
-    sys.exit(n_visible > 0 and (total["check"] + total["test"]) / n_visible < options.at_least)
+    sys.exit(n_visible > 0 and 1 - total[""] / n_visible < options.at_least)
 
 
 def summary(name: str, counts: Counter[str]) -> str:
@@ -345,7 +375,8 @@ def summary(name: str, counts: Counter[str]) -> str:
     n_visible = counts.total() - counts["unseen"]
     return (
         f"{name}: {n_visible} mutants of what is shown, {counts['check']} killed by checks of the page, "
-        f"{counts['test']} by tests, {counts['']} survived; {counts['unseen']} changed nothing that is shown"
+        f"{counts['record']} by the record, {counts['test']} by tests, {counts['']} survived; "
+        f"{counts['unseen']} changed nothing that is shown"
     )
 
 

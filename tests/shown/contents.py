@@ -5,6 +5,7 @@ Other wording changes nothing here; another number, another word of the text, an
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from tests.running import sentences_of
-from tests.shown.digests import STYLE, Digest, digests_of_view, missing, tables_of
+from tests.shown.digests import STYLE, Digest, are_equal, digests_of_view, tables_of
 
 OF_FRAME = ("see", "document", "search_box", "share", "qr")
 """Keys of views that no section draws."""
@@ -26,10 +27,12 @@ POWER = re.compile(r"·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 FINGERPRINT = re.compile("[0-9a-f]{16}")
 """A name of bytes by their content: it moves with the last bit."""
 FORMULA = re.compile(r"\$[^$]*\$")
+CHINESE = re.compile("[一-鿿]")
 
 NEAR = 1e-3
 """Tolerance of a picture's numbers, as a share of the largest: models that read images differ by 8e-4 by processor."""
 
+Words = dict[str, list[str]]
 Contents = dict[str, tuple[list[str], list[Digest]]]
 
 
@@ -67,7 +70,7 @@ def _elements(block: Any) -> Iterator[Any]:
 def _words(data: Any, name: str = "") -> Iterator[str]:
     """Every string of a header, in its order; of sentences their marks alone."""
     if isinstance(data, str) and data and not FINGERPRINT.fullmatch(data):
-        yield " ".join(marks(data)) if data.count(" ") > 3 else data
+        yield " ".join(marks(data)) if data.count(" ") > 3 or len(CHINESE.findall(data)) > 6 else data
     elif isinstance(data, dict):
         for key, part in data.items():
             if key not in NOT_SHOWN:
@@ -87,9 +90,27 @@ def differences(before: Contents, now: Contents) -> list[str]:
             for old, new in zip_longest(words, words_now)
             if old is None or new is None or not _are_alike(old, new)
         ]
-        if lost := [*missing(digests, digests_now, NEAR), *missing(digests_now, digests, NEAR)]:
-            lines.append(f"{key or 'tables'}: {lost[0]}")
+        lines += [
+            f"{key or 'table'}: {old} -> {new}"
+            for old, new in zip_longest(digests, digests_now)
+            if old is None or new is None or not are_equal(old, new, NEAR)
+        ][:1]
     return lines
+
+
+def differences_of_languages(english: Contents, words: Words, other: Contents) -> list[str]:
+    """Return what another language sends beside its own words and the numbers of English.
+
+    Of a sentence's numbers those of one digit are left out: one language may write them as words.
+    """
+    expected = {key: (words.get(key, []), digests) for key, (_, digests) in english.items()}
+    numbers, other_numbers = (Counter(_numbers_of(contents[""][0])) for contents in (english, other))
+    others = *(numbers - other_numbers), *(other_numbers - numbers)
+    return [*differences(expected, other), *(f"number in sentences: {mark}" for mark in others)]
+
+
+def _numbers_of(sentences: list[str]) -> Iterator[str]:
+    return (mark for mark in " ".join(sentences).split() if is_number(mark) and len(mark) > 1)
 
 
 def _are_alike(old: str, new: str) -> bool:
@@ -110,7 +131,7 @@ def _value(text: str) -> float:
     return float(text.rstrip("%").replace(",", "").replace("−", "-").partition("·")[0])
 
 
-def to_json(contents: Contents) -> str:
+def to_json(contents: Contents | Words) -> str:
     """One line of JSON."""
     return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
 

@@ -31,13 +31,25 @@ def assert_rows_agree(model: LoadedModel, text_capture: Capture) -> None:
         assert (output - trace.output[row - 1]).abs().max() > 1e-3
 
 
+def assert_states_agree(model: LoadedModel, text_capture: Capture) -> None:
+    """Assert that a layer without a head hands on what a whole pass without it has behind it, the last one included."""
+    stack = model.layers[0].layout.stack
+    for layer in range(text_capture.n_layers):
+        without = capture(model, checkpoints.TEXT, max_tokens=24, heads_off=frozenset({(layer, 1)}))
+        state = own_state_without(model, text_capture, layer, [1])
+        assert state is not None
+        assert_close(state, without.states[stack][model.layers[layer].block + 1], atol=2e-4, rtol=1e-4)
+        assert (text_capture.states[stack][model.layers[layer].block + 1] - state).abs().max() > 1e-3
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_own_row_every_family_equals_trace(name: str, checkpoint: Checkpoint):
+def test_own_attention_every_family_equals_trace(name: str, checkpoint: Checkpoint):
     """The copy's own attention sees what the trace shows, on a capture with states and on one without."""
     model = checkpoints.open_folder(checkpoint(name))
     assert has_own_attention(model)
     text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
     assert_rows_agree(model, text_capture)
+    assert_states_agree(model, text_capture)
     assert not wrong_labels(model.tokenizer, text_capture.tokens.ids, text_capture.tokens.labels)
     assert not wrong_numbers(model.tokenizer, checkpoints.TEXT, text_capture.tokens.ids, text_capture.tokens.n_excess)
     full_capture = Capture(
@@ -46,20 +58,6 @@ def test_own_row_every_family_equals_trace(name: str, checkpoint: Checkpoint):
     weights, _ = own_row(model, text_capture, text_capture.n_layers - 1, 0, 3)
     again, _ = own_row(model, full_capture, text_capture.n_layers - 1, 0, 3)
     assert_close(weights, again, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_own_state_head_off_equals_capture(name: str, checkpoint: Checkpoint):
-    """A layer without a head hands on what a whole pass without it has behind that layer, the last one included."""
-    model = checkpoints.open_folder(checkpoint(name))
-    text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
-    stack = model.layers[0].layout.stack
-    for layer in range(text_capture.n_layers):
-        without = capture(model, checkpoints.TEXT, max_tokens=24, heads_off=frozenset({(layer, 1)}))
-        state = own_state_without(model, text_capture, layer, [1])
-        assert state is not None
-        assert_close(state, without.states[stack][model.layers[layer].block + 1], atol=2e-4, rtol=1e-4)
-        assert (text_capture.states[stack][model.layers[layer].block + 1] - state).abs().max() > 1e-3
     trace = text_capture.layer(text_capture.n_layers - 1)
     own_weights = own_map(model, text_capture.tokens.ids, text_capture.n_layers - 1, 2)
     assert_close(own_weights, trace.weights[2], atol=rounding(trace.q, trace.k), rtol=0)
