@@ -5,8 +5,12 @@ section with one setting, one of ``chinese.json`` has its words in Chinese.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
+
+# As in tests/conftest.py: a computation that comes late would be recorded as one.
+os.environ |= {"HF_HUB_OFFLINE": "1", "HEADLIGHT_SECONDS": "600", "HEADLIGHT_WAIT": "600"}
 
 import pytest
 from streamlit.testing.v1 import AppTest
