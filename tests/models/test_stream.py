@@ -255,5 +255,5 @@ def test_token_beyond_the_head_is_refused(tmp_path):
 def test_shorter_head_of_apertus_is_read(tmp_path):
     model = open_folder(save("apertus1p5_text", tmp_path / "apertus", output_vocab_size=40))
     assert logits_of(model, tokens_of(model).ids).shape[1] == 40
-    with pytest.raises(ModelError, match="number 40, which the model reads and cannot write"):
+    with pytest.raises(ModelError, match="it reads token number 40 of this text, and cannot write it"):
         column(model, 40)

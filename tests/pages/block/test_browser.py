@@ -26,7 +26,7 @@ def test_boxes_open_and_switches_apply(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile("box=dec_cross"))
     expect(selection).to_have_attribute("data-code", "dec_cross")
-    expect(page.get_by_text("row = the target's word that looks")).to_be_visible()
+    expect(page.get_by_text("Row: the word that looks")).to_be_visible()
 
     selection.press("ArrowDown")  # the keyboard walks on, and opens
     page.keyboard.press("ArrowDown")

@@ -152,7 +152,7 @@ def test_keyboard_paints_and_blocks_all(visit):
     page.locator(".painter [data-tool=close]").click()
     wait_run(page)
     is_torchs(page, torch.zeros(4, 4).bool(), of)
-    expect(page.get_by_test_id("stAlert").filter(has_text="This mask blocks everything")).to_be_visible()
+    expect(page.get_by_test_id("stAlert").filter(has_text="No word may look at any word")).to_be_visible()
     page.get_by_text(T("masks.open_diagonal")).click()
     wait_run(page)
     is_torchs(page, torch.eye(4).bool(), of)

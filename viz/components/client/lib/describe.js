@@ -44,7 +44,7 @@ export function partDigits(value) {
 }
 
 /** Count the numbers that are as large as the largest, apart from rounding. @param {number[]} values */
-export function countLargest(values) {
+function countLargest(values) {
   const least = Math.max(...values) - 1e-5 * Math.max(...values.map(Math.abs));
   return values.filter((value) => value >= least).length;
 }
