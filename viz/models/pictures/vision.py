@@ -79,7 +79,6 @@ class VisionModel:
     def pixels(self, picture: Tensor) -> Tensor:
         """A picture (channels, rows, columns), 0 to 1, as the model reads it: its own size, channels and scale."""
         values = picture.float()
-        # A grey picture for colours, or colours for a grey one.
         if len(values) != self.channels:
             values = values.mean(0, keepdim=True).expand(self.channels, -1, -1)
         if values.shape[1:] != self.size:
