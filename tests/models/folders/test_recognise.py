@@ -88,7 +88,7 @@ def test_models_two_levels_down_are_named(folder, tmp_path):
     """The first name of the sentence, put behind the folder's, opens a model."""
     for run in ("seed-1", "seed-2"):
         shutil.copytree(folder, tmp_path / "top" / run / "checkpoint-5")
-    with pytest.raises(ModelError, match="it holds several models, seed-1/checkpoint-5, seed-2/checkpoint-5") as caught:
+    with pytest.raises(ModelError, match="it holds several models: seed-1/checkpoint-5, seed-2/checkpoint-5") as caught:
         open_path(tmp_path / "top")
     assert open_path(tmp_path / "top" / caught.value.values["first"]).n_layers == 2
 
