@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.drive import FLAGS, ROOT, address, find_browser, listen, serve, wait_run
 from tests.sections import SECTIONS
 from viz.frame.sidebar import path_of
-from viz.lessons.lesson_file import lesson_named, names
+from viz.lessons.lesson_file import ORDER, lesson_named
 
 SIZES = ((1280, 720), (390, 844))
 BEGINS_BY = {1280: 260, 390: 360}
@@ -81,7 +81,7 @@ def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: S
 def measure_lessons(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measurement]:
     """Open each step of each lesson before it is answered, and measure it."""
     with _window(browser, size) as page:
-        for lesson in names():
+        for lesson in ORDER:
             for number, step in enumerate(lesson_named(lesson).steps, 1):
                 if not pages or step.page in pages:
                     page.goto(address(url, path_of(step.page), lesson=lesson, lesson_step=number, lang="en"))

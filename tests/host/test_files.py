@@ -10,7 +10,7 @@ from viz.components import bundle
 from viz.components.view import LOADER
 from viz.frame.view.assets import translator_script
 from viz.host.files import Files, addresses_of_view
-from viz.host.first_paint import FRAME, ROOT_ELEMENT, StaticPaint, style
+from viz.host.first_paint import FRAME, LESSON, ROOT_ELEMENT, StaticPaint, style
 from viz.host.page_head import with_head
 from viz.streamlit_internals.static import STATIC, index_page
 from viz.text import translator
@@ -197,6 +197,7 @@ def test_static_paint_follows_the_link(path, query, language, parts):
     }
     assert (ROOT_ELEMENT in page) == (not parts), "it stands in Streamlit's own element"
     assert (FRAME in page) == (bool(parts) or path == "/nothing"), "no room is kept for a sidebar that does not come"
+    assert (LESSON in page) == (b"lesson=" in query), "its page is hidden until its style comes"
     if parts:
         t = translator("zh" if query == b"lang=zh" or language == "zh-CN" else "en")
         assert f"<h1>{t('masks.title' if path == '/masks' else 'heads.title')}</h1>" in page

@@ -15,7 +15,7 @@ from viz.components import bundle
 from viz.components.view import LOADER, component_name
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import translator_script
-from viz.host.first_paint import ALONE, FRAME, StaticPaint, style
+from viz.host.first_paint import ALONE, FRAME, LESSON, StaticPaint, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
 from viz.streamlit_internals.static import STATIC, index_page, static_files
@@ -69,7 +69,7 @@ class Files:
     ) -> None:
         self.app, self.paint, self.on_page = app, paint, on_page
         self.names = {path_of(name): name for name in pages} | ({"": pages[0]} if pages else {})
-        self.pages = {frame: styled_page(frame) for frame in ("", ALONE, FRAME)}
+        self.pages = {frame: styled_page(frame) for frame in ("", ALONE, FRAME, LESSON)}
         self.views = {component_name(view): view for view in bundle.views()}
         self.static = static_files()
         self.answers: dict[tuple[str, bool], Answer] = {}
@@ -176,7 +176,9 @@ class Outbox:
         base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
         parameters, name = _parameters(self.scope), self.files.names.get(path)
         own_layouts = OWN_LAYOUT.intersection(parameters)
-        page = self.files.pages["" if self.embedded else ALONE if own_layouts - {"embed"} else FRAME]
+        is_lesson = own_layouts in ({"lesson"}, {"own_lesson"})
+        frame = LESSON if is_lesson else ALONE if own_layouts - {"embed"} else FRAME
+        page = self.files.pages["" if self.embedded else frame]
         if name is None:
             return page.encode()
         self.files.on_page(name)

@@ -27,6 +27,8 @@ elements with a test id at each click.
 """
 ALONE = ".stSidebar { display: none; }"
 """In its place where a view has no sidebar: Streamlit draws one before the view's own style comes."""
+LESSON = ALONE + " .stMainBlockContainer { visibility: hidden; }"
+"""The same for a lesson, whose page is visible once its own style comes (``assets/lesson.css``)."""
 
 ROOT_ELEMENT = '<div id="root"></div>'
 """Streamlit's root element."""

@@ -164,11 +164,8 @@ def _lesson_step(step: Mapping[str, Any]) -> Step:
             kind=OPEN,
             answer="",
             arguments=nothing,
-            tolerance=0,
-            options={},
             question=question,
             hint=_in_every_language(""),
-            wrong={},
             reveal=_in_every_language(""),
         ),
     )

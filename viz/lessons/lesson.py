@@ -40,11 +40,11 @@ class Ask:
     kind: str
     answer: str
     arguments: Mapping[str, Mapping[str, Any]]
-    tolerance: float
-    options: Mapping[str, Translations]
+    tolerance: float = 0.0
+    options: Mapping[str, Translations] = field(default_factory=dict)
     question: Translations
     hint: Translations
-    wrong: Mapping[str, Translations]
+    wrong: Mapping[str, Translations] = field(default_factory=dict)
     reveal: Translations
 
 
@@ -91,7 +91,7 @@ class Step:
     section: str
     shows: Mapping[str, Link]
     before: Mapping[str, Link]
-    covers: bool
+    covers: bool = False
     minutes: float
     text: Translations
     note: Translations

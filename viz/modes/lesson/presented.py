@@ -1,6 +1,5 @@
 """A lesson in a presentation: its steps as places, and the slide at its end."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +7,7 @@ from urllib.parse import urlencode
 from viz.frame import modes
 from viz.frame.modes.steps import Place, Walk, title_of
 from viz.frame.sidebar import path_of
-from viz.lessons.lesson_file import lesson_named, names
+from viz.lessons.lesson_file import lesson_named
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.running import Running
 from viz.text import Translate
@@ -60,16 +59,8 @@ def closing(t: Translate, running: Running) -> dict[str, Any]:
         "title": lesson.title[lang],
         "shown": [*dict.fromkeys(titles)],
         "keep": [sentence[lang] for sentence in lesson.keep],
-        "links": [_link(name, lang) for name in _following(lesson.name, lesson.next)],
+        "links": [_link(lesson.next, lang)] if lesson.next else [],
     }
-
-
-def _following(name: str, following: str) -> Sequence[str]:
-    """Return the lesson that goes on from one: the one that it names, or the next in the list."""
-    lesson_names = names()
-    if following:
-        return [following]
-    return lesson_names[lesson_names.index(name) + 1 :][:1] if name in lesson_names else ()
 
 
 def _link(name: str, lang: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from viz.frame.shared import LANG, SECTION, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
-from viz.lessons.lesson_file import ORDER, lesson_named, names
+from viz.lessons.lesson_file import ORDER, lesson_named
 from viz.modes.lesson.own import LIST, MINE, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params import Parameter
@@ -96,6 +96,8 @@ class Running:
         st.html(style("lesson.css") + self._style_alone())
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
+        # Streamlit draws no container that is empty.
+        self.place.empty()
 
     def _style_alone(self) -> str:
         """Return the style of a step that stands by itself, at a desk or in front of a class."""
@@ -192,7 +194,7 @@ def missing_models(lesson: Lesson, lang: str) -> set[str]:
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """Return the lesson of the link and the link's parameter for it: one of the app's, or a teacher's own."""
-    if name := LESSON.read(names()):
+    if name := LESSON.read(ORDER):
         return lesson_named(name), {LESSON.name: name}
     if OWN_LESSON.is_known:
         return of_link()
