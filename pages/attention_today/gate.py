@@ -10,6 +10,7 @@ from torch import Tensor
 from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import GATE_BIAS, GATED, STANDARD
+from pages.attention_today.trained import describe
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
@@ -77,6 +78,7 @@ def draw(context: TodayContext) -> list[Check]:
     with finding:
         say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
     st.caption(t("attention_today.gate.paper"))
+    say(describe(t, "gate"))
     show_users(t, "gate")
     word, head = random_place(context.n, context.labels, kind, "word"), context.head
     off = float(means_in_browser[word, head]) - mean_gate(layer, kind, bias, word, head)

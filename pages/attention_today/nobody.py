@@ -8,6 +8,7 @@ from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import NOBODY, SIGMA, STANDARD
+from pages.attention_today.trained import describe
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import heads_off, largest, maps_off, sink_share
 from viz.core.attention import attend
@@ -38,6 +39,7 @@ def draw(context: TodayContext) -> list[Check]:
             _say_own(context)
         _show_heads(context, after.weights, nobody)
         _compare_untrained(context)
+    say(describe(t, "sink"))
     show_users(t, "sink")
     return [*_checks(context, after.output, sink), *_shown_checks(context, maps, after.weights, sink)]
 

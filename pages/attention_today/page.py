@@ -4,8 +4,8 @@ from pages.attention_today import difference, gate, nobody, state, tamed, traine
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
-from viz.frame.page import Page, Section, standalone
-from viz.models.trained.today.summary import compare, summarise
+from viz.frame.page import Page, Section, standalone, with_views
+from viz.models.trained.today.summary import summarise
 from viz.models.trained.today.train import build, measure_heads
 
 PAGE = Page(
@@ -40,11 +40,10 @@ PAGE = Page(
             formula=state.STATES,
             reads_mask=False,
         ),
-        standalone("trained", trained.draw, code=(build, measure_heads, summarise, compare), in_menu=True),
-        standalone(
-            "who_uses",
-            who_uses.draw,
-            code=(switches.standard, switches.qk_norm, switches.delta),
+        with_views(
+            "view",
+            standalone("who_uses", who_uses.draw, code=(switches.standard, switches.qk_norm, switches.delta)),
+            standalone("trained", trained.draw, code=(build, measure_heads, summarise)),
             in_menu=True,
         ),
     ),

@@ -20,5 +20,3 @@ STATE = Choice("state", among=("delta", "linear", STANDARD))
 FADE = Real("fade", 1.0, low=0.5, high=1.0)
 """Share of a state that stays from one token to the next."""
 BETA = Real("beta", 1.0, low=0.1, high=1.0)
-FEATURE = Choice("feature", among=lambda codes: codes)
-"""The feature whose models are listed; "all" lists every model."""

@@ -10,6 +10,7 @@ from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import BETA, FADE, STANDARD, STATE
+from pages.attention_today.trained import describe
 from viz.core.analysis.checks import largest
 from viz.core.attention import attend
 from viz.core.cost.mixed import FullCost, LinearCost, cheaper_from
@@ -57,6 +58,7 @@ def draw(context: TodayContext) -> list[Check]:
     with finding:
         say(t("attention_today.state.says", head=context.head, **values))
     _sizes(context)
+    say(describe(t, "delta_3_1"))
     show_users(t, "linear", "delta")
     return _checks(context, maps, kind, beta, fade)
 

@@ -9,44 +9,48 @@ from pages.attention_today import compute
 from pages.attention_today.context import TodayContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, part
-from viz.frame.modes import say
+from viz.frame.format import amount, part, span
 from viz.frame.show import show_lines, show_table
 from viz.models.trained import twins
 from viz.models.trained.today.modules import DeltaAttention, LatentAttention
-from viz.models.trained.today.summary import BASELINES, MEASURES, Spread, compare, measure, summarise
+from viz.models.trained.today.summary import BASELINES, MEASURES, Spread, measure, summarise
 from viz.models.trained.today.train import RECIPE, VARIANTS, Heads, Trained, digest, recorded_digest, trainings
 from viz.text import Translate
 
 SHOWN = ("first_share", "induction", "loss")
-"""The measures of the table and of the sentences, in this order."""
+"""The measures of the table, in this order."""
 FOUR_LAYERS = "standard_4"
 
 ByVariant = Mapping[str, Sequence[Trained]]
 
 
 def draw(context: TodayContext) -> list[Check]:
-    """Draw the table, a sentence for each variant, and the loss during training."""
-    t = context.t
-    by_variant = {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
+    """Draw the loss during training, and the table."""
+    t, by_variant = context.t, _by_variant()
     summaries = {code: summarise(runs) for code, runs in by_variant.items()}
-    _table(t, by_variant, summaries)
-    for code, baseline in BASELINES.items():
-        say(describe(t, code, summaries[code], summaries[baseline]))
     seeds = len(by_variant[FOUR_LAYERS])
+    _curves(t, by_variant, seeds)
+    _table(t, by_variant, summaries)
     st.caption(t("attention_today.trained.runs", seeds=seeds, steps=RECIPE.steps))
     st.caption(t("attention_today.trained.even", even=part(even_share(RECIPE.length)), n=RECIPE.length))
-    _curves(t, by_variant, seeds)
     return _checks(by_variant, summaries)
 
 
-def describe(t: Translate, code: str, variant: Mapping[str, Spread], baseline: Mapping[str, Spread]) -> str:
-    """Return the sentence on one variant: each measure beside the standard twin's, or that there is no difference."""
-    findings = {}
-    for name in SHOWN:
-        numbers = {"now": _digits(name, variant[name].mean), "before": _digits(name, baseline[name].mean)}
-        findings[name] = t(f"attention_today.trained.{name}_{compare(variant[name], baseline[name])}", **numbers)
-    return t("attention_today.trained.says", name=t(f"attention_today.trained.with_{code}"), **findings)
+def _by_variant() -> dict[str, list[Trained]]:
+    return {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
+
+
+def describe(t: Translate, code: str) -> str:
+    """Return a sentence on one variant: each measure, from the lowest to the highest seed, beside the standard's."""
+    runs = _by_variant()
+    values = {"name": t(f"attention_today.trained.name_{code}"), "seeds": len(runs[code])}
+    for suffix, variant in (("", code), ("_standard", BASELINES[code])):
+        summary = summarise(runs[variant])
+        values |= {
+            f"{name}{suffix}": span(_digits(name, summary[name].low), _digits(name, summary[name].high))
+            for name in ("first_share", "loss")
+        }
+    return t("attention_today.trained.says", **values)
 
 
 def _digits(name: str, value: float) -> str:

@@ -7,7 +7,6 @@ import torch
 
 from pages.attention_today.context import TodayContext
 from pages.attention_today.models import FEATURES, Model, models
-from pages.attention_today.parameters import FEATURE, STANDARD
 from viz.core.heads import HeadWeights
 from viz.core.masks import causal
 from viz.core.spec import AttentionSpec
@@ -24,23 +23,15 @@ SHAPE = (23, 48)
 
 
 def draw(context: TodayContext) -> list[Check]:
-    """The table, the models of one feature if one is chosen, and how many have it."""
+    """The table, and how many models have each feature."""
     t = context.t
-    codes = ("all", *FEATURES, STANDARD)
-    feature = FEATURE.selectbox(
-        t("attention_today.who_uses.feature"), codes, says=lambda code: t(f"attention_today.feature.{code}"), width=300
-    )
-    show_table([_row(context, model) for model in models() if has(model, feature)])
-    counts = {code: sum(has(model, code) for model in models()) for code in codes}
-    say(t("attention_today.who_uses.says", **counts))
+    show_table([_row(context, model) for model in models()])
+    counts = {code: sum(code in model.features for model in models()) for code in FEATURES}
+    standard_models = sum(not model.features for model in models())
+    say(t("attention_today.who_uses.says", all=len(models()), off=standard_models, **counts))
     from_papers = [model.name for model in models() if model.features and not model.config]
     st.caption(t("attention_today.who_uses.sources", names=", ".join(from_papers)))
     return [check(f"attention_today.who_uses.check_{name}", off, 1e-6) for name, off in differences().items()]
-
-
-def has(model: Model, feature: str) -> bool:
-    """Return True if a model has a feature; of "off", if it has none, and of "all" always."""
-    return feature == "all" or (not model.features if feature == STANDARD else feature in model.features)
 
 
 def _row(context: TodayContext, model: Model) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Attention that is a convolution: alpha and Delta, in one and two dimensions, built, learned, and looked for."""
 
-from pages.convolution import difference, filters, kernel_in_w_o, likeness, picture, reach, training, windows
+from pages.convolution import difference, filters, kernel_in_w_o, likeness, picture, training, windows
 from pages.convolution.context import open_convolution
 from pages.convolution.slips import choice as slips
-from pages.convolution.slips import comparison, sharpness
+from pages.convolution.slips import comparison
 from pages.convolution.vision import heads as vision_heads
 from pages.convolution.vision import training as vision_training
 from viz.core.analysis.plane_fit import fit_planes, plane_weights
@@ -43,8 +43,6 @@ PAGE = Page(
         with_views(
             "view",
             standalone("slips", slips.draw, slips.code, slips.formula),
-            standalone("sharpness", sharpness.draw, (quadratic_scores,), sharpness.FORMULA),
-            standalone("reach", reach.draw, reads_text=True),
             Section("comparison", comparison.draw, (heads_from_kernel,), reads_mask=False, reads_head=False),
             in_menu=True,
         ),

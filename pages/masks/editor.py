@@ -19,7 +19,7 @@ from viz.frame.checks import Check, check
 from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.modes import say
-from viz.frame.page import is_whole_page
+from viz.frame.page import ALL
 from viz.frame.shared import SECTION
 from viz.params import Flag
 
@@ -50,7 +50,7 @@ def draw(context: MasksContext) -> list[Check]:
     _painter(context)
     say(t(f"masks.about_{context.mask.kind}"))
     _warn_of_empty_rows(context)
-    is_large = is_whole_page() or COSTS.toggle(t("masks.costs"))
+    is_large = SECTION.value == ALL or COSTS.toggle(t("masks.costs"))
     large = draw_large(context, masks) if is_large else []
     return [*_checks(context), *large]
 

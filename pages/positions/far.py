@@ -59,12 +59,9 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
 
 
 def formula(context: PositionsContext) -> str:
-    """Describe every curve and its end; there is no common formula."""
-    trained = TRAINED.value
-    for code, values in _curves(context, trained).items():
-        case, numbers = _case(context, code, values, trained)
-        more = context.t(f"positions.far_{code}{case}_more", **numbers)
-        st.caption(f"**{context.name(code)}** · {more}")
+    """Name each curve's formula; there is no common one."""
+    for code in _curves(context, TRAINED.value):
+        st.caption(f"**{context.name(code)}** · {context.t(f'positions.far_formula_{code}')}")
     context.say_base()
     return ""
 

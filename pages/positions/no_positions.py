@@ -75,8 +75,7 @@ def _show_curves(context: PositionsContext, weights: dict[str, Tensor], factors:
     with right:
         name = t("positions.no_positions.factor")
         chart = curves(at, {name: factors}, x=x, y=Axis(name, grid=True))
-        alt = "factor_alt" if bool(factors.max() > 1) else "factor_alt_off"
-        show_lines(chart, key="nope_factor", alt=t(f"positions.no_positions.{alt}"))
+        show_lines(chart, key="nope_factor", alt=t("positions.no_positions.factor_alt"))
 
 
 def _say_weights(
@@ -96,18 +95,9 @@ def _say_weights(
         )
     )
     numbers = {name: number(float(values[-1])) for name, values in weights.items()}
-    ratio = number(float(weights["with"][-1] / weights["without"][-1]), 3)
-    key = "off" if factor <= 1 else "says_alike" if alike == context.n else "says_even" if ratio == "1" else "says"
-    say(
-        t(
-            f"positions.no_positions.{key}",
-            n=f"{LONGEST:,}",
-            before=numbers["without"],
-            after=numbers["with"],
-            factor=number(factor, 3),
-            ratio=ratio,
-        )
-    )
+    before, after = numbers["without"], numbers["with"]
+    text_key = "positions.no_positions.says"
+    say(t(text_key, n=f"{LONGEST:,}", before=before, after=after, factor=number(factor, 3)))
 
 
 def factor_by_hand(position: int, floor: int, gain: float) -> float:

@@ -24,6 +24,7 @@ from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines
 from viz.params import Int, Real
+from viz.text import paragraph
 
 YARN = r"""\begin{gathered}
 \omega_j = b^{-2j/r}, \quad 0 \le j < r/2
@@ -118,7 +119,7 @@ def draw(context: PositionsContext) -> list[Check]:
         _say_pairs(context, turning)
     gain = yarn_gain(float(factor))
     gain_note = t("positions.today.gain", gain=number(gain, 3), square=number(gain**2, 3))
-    st.caption(f"{t('positions.today.dotted')} {gain_note}")
+    st.caption(paragraph(t("positions.today.dotted"), gain_note))
     maps_in_browser = _show_maps(context, turning, weights)
     _say_change(context, float((weights["today"] - weights["rope"]).abs().max()))
     context.say_base()
@@ -188,19 +189,16 @@ def _say_pairs(context: PositionsContext, turning: Turning) -> None:
     """Describe how many pairs turn, and how many of these are stretched."""
     t, ramp = context.t, turning.ramp
     pairs, turning_pairs = turning.width // 2, turning.rotary_dim // 2
-    counts = {"pairs": pairs, "turned": turning_pairs, "still": pairs - turning_pairs, "s": turning.factor}
     if not turning_pairs:
-        say(t("positions.today.none", **counts))
+        say(t("positions.today.none", pairs=pairs))
         return
-    counts |= {"kept": int((ramp == 1).sum()), "full": int((ramp == 0).sum())}
+    counts = {"pairs": pairs, "turned": turning_pairs, "kept": turning_pairs, "full": 0}
+    if turning.factor > 1:
+        counts |= {"kept": int((ramp == 1).sum()), "full": int((ramp == 0).sum())}
     counts["part"] = turning_pairs - counts["kept"] - counts["full"]
-    key = "says" if turning.factor > 1 else "unstretched" if turning_pairs < pairs else "standard"
-    if turning.factor > 1 and counts["kept"] == turning_pairs:
-        key = "all_kept"
     waves = [wavelengths(kind.omega).max() for kind in (replace(turning, factor=1), turning)]
-    say(t(f"positions.today.{key}", before=number(float(waves[0])), after=number(float(waves[1])), **counts))
-    if turning_pairs < pairs:
-        say(t("positions.today.still", **counts))
+    longest = {"before": number(float(waves[0])), "after": number(float(waves[1]))}
+    say(t("positions.today.says", s=turning.factor, **counts, **longest))
 
 
 def _name(context: PositionsContext, name: str, kind: Turning) -> str:

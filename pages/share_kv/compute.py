@@ -1,8 +1,7 @@
-"""Cached results of the page: pooled heads, the duration of a decoding step, the accuracy of a twin."""
+"""Cached results of the page: pooled heads, a layer behind a latent vector, the accuracy of a twin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,20 +10,17 @@ from torch import Tensor
 from viz.core.analysis.checks import largest
 from viz.core.analysis.grouped_module import through_module
 from viz.core.analysis.map_statistics import total_variation
-from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.core.spec import AttentionSpec
 from viz.core.variants.layer_sharing import attend_in_layers, attend_to_source, grouped_sources
 from viz.core.variants.today.latent import LatentWeights
 from viz.frame.checks import with_mask
-from viz.frame.compute import cached, model, read, results, trace
+from viz.frame.compute import cached, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule
-from viz.frame.queue_notice import until
 from viz.frame.specs import Mask, Source
 from viz.models.kv_sharing import with_fewer, wrongly_shared
 from viz.models.trained.twins import Recipe, measure, twin_id
-from viz.scheduler.cache import CachedFunction
 
 MEASURED_SEED = 10_000
 """Seed of the sequences that ``viz.models.trained.twins.train`` measures on."""
@@ -139,12 +135,6 @@ def variation_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: 
             )
             variations.append(total_variation(grouped, standard).mean(-1))
     return torch.stack(variations)
-
-
-@partial(CachedFunction, store=results, kind="measure", wait=until)
-def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
-    """Measure the seconds of a decoding step on this machine, once for all users."""
-    return decode_seconds(plan, n_kv_heads)
 
 
 @cached

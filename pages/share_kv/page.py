@@ -1,19 +1,20 @@
 """Query heads that share keys and values: the groups, the savings, the costs."""
 
-from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
+from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, trained, who_shares
 from pages.share_kv.context import open_share_kv
 from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
-from pages.share_kv.layers.sections import LAYERS, RECENT
+from pages.share_kv.layers import across, windows
 from pages.share_kv.mla import LATENT
 from pages.share_kv.mla import draw as draw_latent
 from viz.core.analysis.grouped_module import GroupedQueryAttention
 from viz.core.cost.attention import kv_cache_bytes, parameters
-from viz.core.cost.decode_timing import decode_seconds
 from viz.core.heads import HeadWeights
 from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
+from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
 from viz.core.variants.today.latent import attend_absorbed, attend_latent, latent_cache
+from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
@@ -26,20 +27,40 @@ PAGE = Page(
     about=provenance_pooled,
     sections=(
         Section("who_shares", who_shares.draw, formula=SHARED_HEAD, code=(share_out, attend_shared, repeat_kv)),
-        Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
-        Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
-        LAYERS,
-        Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), in_menu=True),
         with_views(
             "view",
-            standalone(
-                "published", published.draw, formula=published.formula, code=(kv_cache_bytes,), reads_model=True
-            ),
-            RECENT,
+            Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
             standalone(
                 "savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_model=True
             ),
-            standalone("speed", speed.draw, code=(decode_step, decode_seconds)),
+        ),
+        Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
+        with_views(
+            "view",
+            Section(
+                "across_layers",
+                across.draw,
+                formula=across.SHARED_LAYERS,
+                code=(grouped_sources, attend_to_source),
+                reads_layer=False,
+            ),
+            Section(
+                "windows",
+                windows.draw,
+                formula=windows.WINDOW_CACHE,
+                code=(decode_in_window, cached_tokens),
+                reads_layer=False,
+                reads_head=False,
+                reads_mask=False,
+            ),
+        ),
+        Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), in_menu=True),
+        standalone(
+            "published",
+            published.draw,
+            formula=published.formula,
+            code=published.code,
+            reads_model=True,
             in_menu=True,
         ),
         Section("converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), in_menu=True),

@@ -1,12 +1,18 @@
 """The cache of published models: its size, its size without sharing, and the limits of memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.share_kv.context import ShareKvContext, draw_groups, spec_with
-from viz.core.cost.attention import kv_cache_bytes, parameters
+from pages.share_kv.layers import recent
+from pages.share_kv.layers.models import model_named, models
+from viz.core.cost.attention import kv_cache_bytes
+from viz.core.cost.mixed import FullCost, LatentCost, LinearCost, SharedKVCost, WindowCost
 from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
 from viz.figures.sharing import cache_growth
@@ -21,26 +27,23 @@ from viz.text.citations import translate_source
 from viz.text.sizes import size
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
-MEMORIES = {f"{gib} GiB": gib * 2**30 for gib in (8, 24, 80, 141)}
-"""Memory of accelerators, in bytes: a laptop's, a gaming card's, an A100 or H100, an H200. Sold as so many GB."""
-
 LONGEST = 1_000_000
-PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()])
+PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()] + RECENT)
 N_TOKENS = Int("n", 8192, low=1, high=LONGEST)
 BATCH = Int("batch", 1, low=1, high=1024)
-LAYERS = Int("layers", lambda preset: preset.n_layers, low=1, high=256)
 NUMBER = Choice("number", "float16", among=tuple(FORMATS))
 LENGTHS = (*(2**i for i in range(7, 20)), LONGEST)
+RECENT: list[str] = [model.name for model in models()]
+"""Models whose layers keep caches of several kinds, or a latent vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """A published model and its cache: length of the text, batch, layers and number format."""
+    """A published model and its cache: length of the text, batch and number format."""
 
     model: Preset
     n_tokens: int
     batch: int
-    n_layers: int
     number: str
 
     @property
@@ -57,14 +60,34 @@ class Sizes:
         """Return the bytes of the cache with this many key/value heads, after this many tokens."""
         spec = spec_with(self.attention, n_kv_heads)
         return kv_cache_bytes(
-            spec, n_tokens=n_tokens, n_layers=self.n_layers, batch=self.batch, bytes_per_value=self.bytes_per_value
+            spec,
+            n_tokens=n_tokens,
+            n_layers=self.model.n_layers,
+            batch=self.batch,
+            bytes_per_value=self.bytes_per_value,
         )
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """Draw the cache against the length of the text, beside its size at the selected length."""
+    """Draw the cache against the length of the text and its size at the selected length; below, models of today."""
     t, picture = context.t, st.container()
-    sizes = _choose(t)
+    name, n = _choose(t)
+    if name in RECENT:
+        with picture:
+            recent.draw_model(t, model_named(name), n)
+        checks = []
+    else:
+        checks = _draw_alike(context, picture)
+    with st.expander(t("share_kv.recent.title")):
+        recent.draw_table(t, n)
+    return [*checks, *recent.checks(n)]
+
+
+def _draw_alike(context: ShareKvContext, picture: DeltaGenerator) -> list[Check]:
+    """Draw a model whose layers are all alike: curves for several G, and the numbers at the chosen length."""
+    t = context.t
+    _choose_sizes(t)
+    sizes = _read_sizes()
     draw_groups(context)
     spec = sizes.attention
     cache, unshared = (sizes.cache(g, sizes.n_tokens) for g in (spec.G, spec.H))
@@ -78,19 +101,22 @@ def draw(context: ShareKvContext) -> list[Check]:
         if sizes.model.model.decoder:
             st.metric(t("share_kv.m_read"), size(cache), help=t("share_kv.m_read_help"))
     _notes(t, sizes)
-    cache_check = check("share_kv.check_published", abs(cache - torchs_bytes(sizes)), 0.0, n=f"{cache:,}")
-    return [cache_check]
+    return [check("share_kv.check_published", abs(cache - torchs_bytes(sizes)), 0.0, n=f"{cache:,}")]
 
 
-def _choose(t: Translate) -> Sizes:
-    """Draw the controls of model, length, batch, layers and number format."""
+def _choose(t: Translate) -> tuple[str, int]:
+    """Draw the controls of model and length."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = preset(PRESET.selectbox(t("share_kv.preset"), width=200, on_change=_bring_layers))
-        N_TOKENS.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
+        name = PRESET.selectbox(t("share_kv.preset"), width=200)
+        n = N_TOKENS.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
+    return name, n
+
+
+def _choose_sizes(t: Translate) -> None:
+    """Draw the controls of batch and number format."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         BATCH.number_input(t("share_kv.batch"), width=150)
-        LAYERS.number_input(t("share_kv.layers"), model, width=130)
         NUMBER.selectbox(t("share_kv.number"), width=130)
-    return _read_sizes()
 
 
 def _read_sizes() -> Sizes:
@@ -99,14 +125,8 @@ def _read_sizes() -> Sizes:
         model=preset(PRESET.value),
         n_tokens=N_TOKENS.value,
         batch=BATCH.value,
-        n_layers=LAYERS.value,
         number=NUMBER.value,
     )
-
-
-def _bring_layers() -> None:
-    """Set the number of layers to the model's own."""
-    LAYERS.set(preset(PRESET.value).n_layers)
 
 
 def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
@@ -118,7 +138,7 @@ def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
     return cache_growth(
         LENGTHS,
         curves,
-        MEMORIES,
+        recent.MEMORIES,
         at=sizes.n_tokens,
         x_title=t("share_kv.tokens"),
         y_title=t("share_kv.cache_bytes"),
@@ -147,29 +167,34 @@ def _notes(t: Translate, sizes: Sizes) -> None:
     if model.model.window:
         layers = {"w": model.model.windowed_layers, "L": model.n_layers}
         st.caption(t("share_kv.window", window=amount(model.model.window), **layers))
-    st.caption(t("share_kv.growth_note"))
 
 
 def formula(context: ShareKvContext) -> str:
-    """Draw the cache's bytes in letters and in the selected numbers; then another way of sharing."""
+    """Draw the cache's bytes in letters and, of a model whose layers are all alike, in the selected numbers."""
+    if PRESET.value in RECENT:
+        st.latex(recent.CACHE_BYTES)
+        return recent.CACHE_BYTES
     t, sizes = context.t, _read_sizes()
     spec = sizes.attention
     latex = r"C = 2\, L\, G\, d_k\, n\, B\, b"
     st.latex(latex)
-    numbers = (2, sizes.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
+    numbers = (2, sizes.model.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
     factors = r" \cdot ".join(f"{number:,}".replace(",", "{,}") for number in numbers)
     total = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
     # Line by line: side by side they are wider than a phone, and the unit would be cut off.
     st.latex(rf"\begin{{gathered}} {factors} \\ = {total}\ \text{{B}} \end{{gathered}}")
     st.caption(t("share_kv.published_source", source=translate_source(LANG.value, sizes.model.source)))
-    if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
-        once = parameters(spec).total
-        st.caption(t("share_kv.across", L=sizes.n_layers, all=amount(once * sizes.n_layers), once=amount(once)))
     return latex
+
+
+def code(_: ShareKvContext) -> tuple[Callable[..., Any], ...]:
+    """The functions that count the chosen model's cache."""
+    by_layer = (FullCost, WindowCost, LatentCost, SharedKVCost, LinearCost)
+    return by_layer if PRESET.read() in RECENT else (kv_cache_bytes,)
 
 
 def torchs_bytes(sizes: Sizes) -> int:
     """Return the bytes that torch would allocate for these keys and values, on the meta device."""
     spec = sizes.attention
-    shape = (2, sizes.n_layers, sizes.batch, spec.G, sizes.n_tokens, spec.d_k)
+    shape = (2, sizes.model.n_layers, sizes.batch, spec.G, sizes.n_tokens, spec.d_k)
     return torch.empty(shape, dtype=FORMATS[sizes.number], device="meta").nbytes

@@ -27,9 +27,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     counts, cache = [parameters(row).total for row in every], [_token_bytes(row) for row in every]
     shares = torch.tensor(counts) / counts[0]
     at = next(i for i, row in enumerate(every) if row.G == spec.G)
-    summary = t(f"share_kv.saves_{'nothing' if spec.H > 1 else 'alone'}")
-    if spec.G < spec.H:
-        summary = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
+    summary = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
     chart = BarChart(
         [f"{mark}{row.G}" for mark, row in zip(marks, every, strict=True)],
         {t("share_kv.t_all"): shares, t("share_kv.t_cache_bar"): torch.tensor(cache) / cache[0]},

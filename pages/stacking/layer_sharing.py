@@ -1,4 +1,4 @@
-"""Layers that share their weights: the savings, and the effect on the tokens."""
+"""Layers that share their weights: the savings, the effect on the tokens, and whether small decoders still learn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.stacking import compute
+from pages.stacking import compute, trained_sharing
 from pages.stacking.compute import Sharing
 from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
@@ -31,7 +31,7 @@ def draw(context: StackingContext) -> list[Check]:
     traces = blocks(context.source, context.plan, context.mask)
     if len({isinstance(trace.feed_forward, ExpertsTrace) for trace in traces}) > 1:
         st.info(t("stacking.layer_sharing.unequal", model=context.source.model))
-        return []
+        return trained_sharing.draw(context)
     sets = SETS.read(n)
     set_counts = sorted({n, sets, 1}, reverse=True)
     variants = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in set_counts]
@@ -42,7 +42,7 @@ def draw(context: StackingContext) -> list[Check]:
     say(t("stacking.layer_sharing.shows"))
     _activations(context, variants)
     st.caption(t(f"stacking.layer_sharing.{'trained' if context.source.kind == 'model' else 'seeded'}"))
-    return _checks(context, variants)
+    return [*_checks(context, variants), *trained_sharing.draw(context)]
 
 
 def _name(context: StackingContext, sharing: Sharing) -> str:

@@ -82,7 +82,8 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
                 spread=number(float((curve.high - curve.low).mean())),
             )
         )
-    say(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
+    if context.source.kind != "model":
+        say(t("stacking.locality.seeded"))
 
 
 def _checks(context: StackingContext, portraits: Layers, even: Layers) -> list[Check]:

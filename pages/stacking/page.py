@@ -1,6 +1,6 @@
 """The Stacking page: the origin of a last-layer token, its receptive field, and the effect of depth on tokens."""
 
-from pages.stacking import gradient, layer_sharing, locality, oversmoothing, receptive_field, rollout, trained_sharing
+from pages.stacking import gradient, layer_sharing, locality, oversmoothing, receptive_field, rollout
 from pages.stacking.context import about, open_stacking
 from viz.core.analysis import receptive_field as fields
 from viz.core.analysis import rollout as paths
@@ -9,8 +9,8 @@ from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.stack import stack
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame.inputs import Controls
-from viz.frame.page import Page, Section, standalone, with_views
-from viz.models.trained.layer_sharing import look, tied
+from viz.frame.page import Page, Section, with_views
+from viz.models.trained.layer_sharing import tied
 
 # Line by line: side by side they are wider than a phone.
 ROLLOUT = (
@@ -57,11 +57,6 @@ PAGE = Page(
             Section("locality", locality.draw, code=(entropy, distance), formula=LOCALITY),
             in_menu=True,
         ),
-        with_views(
-            "sharing",
-            Section("layer_sharing", layer_sharing.draw, code=(layers_used,), formula=SHARING),
-            standalone("trained_sharing", trained_sharing.draw, code=(tied, look)),
-            in_menu=True,
-        ),
+        Section("layer_sharing", layer_sharing.draw, code=(layers_used, tied), formula=SHARING, in_menu=True),
     ),
 )

@@ -13,7 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import part, share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.text import join_names, paragraph
+from viz.text import join_names
 from viz.text.naming import name_token
 
 PRINTED_COLUMNS = 20
@@ -61,15 +61,9 @@ def show_growth(context: StackingContext, rows: Tensor) -> None:
 
 
 def _describe_depth(context: StackingContext) -> str:
-    """Describe the effect of depth on a row; a single token or layer has none to compare."""
+    """Describe the overlap of two tokens' rows after the first layer and after the last; a single token has none."""
     if len(context.labels) == 1:
         return context.t("stacking.rollout.one_word")
-    shows = context.t("stacking.rollout.shows")
-    return shows if context.depth == 1 else paragraph(shows, _alike(context))
-
-
-def _alike(context: StackingContext) -> str:
-    """Describe the overlap of two tokens' rows after the first layer and after the last."""
     first, last = (share(common(rows)) for rows in context.rollouts.through[[0, -1]])
     return context.t("stacking.rollout.alike", first=first, last=last, layers=context.layers(context.depth))
 

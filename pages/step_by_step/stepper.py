@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from viz.frame import shared
+from viz.frame import page, shared
 from viz.frame.modes.inner_steps import offer
-from viz.frame.page import is_whole_page
 from viz.frame.shared import LANG, SECTION, SOURCE
 from viz.params.memory import Remembered
 from viz.text import Translate
@@ -19,6 +18,11 @@ ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
 STEP = shared.STEP.variant(default=1, among=ORDER)
 """The open step; 0 is all of them."""
 SWITCH: Remembered[bool] = Remembered("_on_the_text")
+
+
+def is_whole_page() -> bool:
+    """Return True if every section is on the page, one below the other."""
+    return bool(SECTION.value == page.ALL)
 
 
 def visible_steps(step: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from torch.nn.functional import linear, rms_norm
 
 from pages.step_by_step import formulas, matrices, reference, weighted_sum, worked_example
 from pages.step_by_step.context import StepByStepContext
-from pages.step_by_step.stepper import ALL, ON_THE_TEXT, STEP, heading, stepper, visible_steps
+from pages.step_by_step.stepper import ALL, ON_THE_TEXT, STEP, heading, is_whole_page, stepper, visible_steps
 from pages.step_by_step.weighted_sum import OUTPUT_STEP
 from pages.step_by_step.worked_example import WEIGHT_STEPS
 from viz.components.bars import BarChart
@@ -23,7 +23,6 @@ from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.modes import say
-from viz.frame.page import is_whole_page
 from viz.frame.show import show_bars
 from viz.params import Flag
 from viz.text import has_text

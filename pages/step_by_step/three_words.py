@@ -14,11 +14,10 @@ from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
 from pages.step_by_step.printed import MATRIX_VIEW, words_of
-from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, stepper, visible_steps
+from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, is_whole_page, stepper, visible_steps
 from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
-from viz.frame.page import is_whole_page
 from viz.lessons.subject import Subject
 from viz.params import Choice, Flag, Ints, Text
 from viz.text import Translate

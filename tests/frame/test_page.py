@@ -18,14 +18,12 @@ OTHER_MODELS = (
     {"model": "SmolLM2-135M-Instruct"},
     {"model": "animals-en-zh"},
 )
-OWN_CLOCK = (("share_kv", "speed"),)
-"""Sections that measure seconds: no two of their runs show the same numbers."""
 LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread"): {"atlas_of": "punctuation"}}
 """Choices for sections whose default choice is rounded to the same number for every text."""
 
 
 @pytest.mark.fast("masks-decoding", "masks-layers", "heads-all_heads")
-@pytest.mark.parametrize(("page", "section"), [place for place in SECTIONS if place not in OWN_CLOCK])
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_section_reads_text_as_marked(open_app, page, section):
     """Another text or model changes the section's data in the browser if the section reads it."""
     packaged_file(OTHER_MODELS[1]["model"])

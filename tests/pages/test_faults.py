@@ -20,8 +20,6 @@ assert len(FAULTS) == sum(map(len, TABLES)), "a name stands for one mistake"
 WITHOUT = {
     "cost": "a table of its own",
     "convolution/training": "a training is kept in the session; the page's own tests put a mistake in before it begins",
-    "convolution/reach": "one line of the page counts; torch's conv1d counts with it, and the core has no part in it",
-    "stacking/trained_sharing": "a record of trainings, held to another record",
 }
 """Sections that no fault above is put into, and why."""
 

@@ -33,16 +33,11 @@ from viz.models.layout import LoadedModel
 from viz.params import link
 from viz.text import Translate, translator
 
-__all__ = ["ALL", "Page", "Reads", "Section", "is_whole_page", "standalone", "with_views"]
+__all__ = ["ALL", "Page", "Reads", "Section", "standalone", "with_views"]
 
 ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
 EVERY_CONTROL = Controls()
-
-
-def is_whole_page() -> bool:
-    """Return True if every section is on the page, one below the other: then so is every view, and no switch."""
-    return bool(SECTION.value == ALL)
 
 
 def _has_own_numbers(section: Section) -> bool:
@@ -221,13 +216,11 @@ class Page:
     def _tabs(self, t: Translate) -> None:
         if len(self.sections) < 2:
             return
+        is_whole = SECTION.value == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
         draw_tabs(
-            t,
-            main + [ALL] * is_whole_page(),
-            more,
-            lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all"),
+            t, main + [ALL] * is_whole, more, lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all")
         )
 
 

@@ -34,15 +34,13 @@ class Section:
             there, nor the chip of the model, unless ``reads_model``.
         reads_model: of a section without a text: True where another model changes something.
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
-        reads_layer: the same of the layer.
-        reads_head: the same of the head.
+        reads_layer, reads_head: the same of the layer and the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
         is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
         default_model, default_text: where the section opens on another model or text than its page.
         knows: what the section shows of a model's layer beside what its page does, as in ``Page.knows``.
         shares_controls: whether a view has a control in common with the view before it: where all are shown, it is not.
-        views: see :func:`with_views`.
-        switch: the parameter that says which of the views is open.
+        views, switch: the views, and the parameter that says which is open; see :func:`with_views`.
         view: the name of the view that is open, where there are some; its texts are the section's then.
     """
 
@@ -81,12 +79,11 @@ class Section:
         """Return the section as the view that is open, or if ``all_views`` as each of its views."""
         if not self.views:
             return (self,)
-        separate_views = [view.name for view in self.views if not view.shares_controls]
-        view_names = separate_views if all_views else [self.opened_view.read()]
+        view_names = self.opened_view.options() if all_views else [self.opened_view.read()]
         return tuple(
             replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
             for view in self.views
-            if view.name in view_names
+            if view.name in view_names and not (all_views and view.shares_controls)
         )
 
 

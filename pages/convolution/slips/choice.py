@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.slips import farthest, mirrored, tap, width, worked_pair
+from pages.convolution.slips import farthest, mirrored, sharpness, tap, width, worked_pair
 from viz.frame.checks import Check
 from viz.params import Choice
 
@@ -15,6 +15,7 @@ SLIPS = {
     "mirrored": mirrored,
     "example": worked_pair,
     "tap": tap,
+    "sharpness": sharpness,
     "width": width,
 }
 """Each a module that draws it, and has its formula and its code."""

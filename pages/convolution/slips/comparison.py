@@ -1,68 +1,63 @@
-"""Two tables that set convolution beside attention, line by line: what a line claims is computed, or cited."""
+"""A table that sets convolution beside attention, line by line: what a line claims is computed, or cited."""
 
 from typing import Any
 
 import streamlit as st
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import conv1d, conv2d
+from torch.nn.functional import conv1d
 
 from pages.convolution import by_hand
 from pages.convolution.context import SHARP, ConvolutionContext
 from pages.convolution.picture_choice import replicated
-from pages.convolution.slips.tap import cut_out
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel, quadratic_scores
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.params import Int
 from viz.text import paragraph
 
-ROWS = ("near", "learned", "reach", "far", "tap", "copies", "one_by_one", "local", "depth")
-"""Lines of the tables; the last is cited, all others are computed."""
-D_IN, D_OUT = 3, 4
+ROWS = ("near", "learned", "far", "local", "depth")
+"""Lines of the table; the last is cited, all others are computed."""
+K, D_IN, D_OUT = 3, 3, 4
 LOCAL = {"close": (2.0, 0.0), "even": (0.0, 0.0), "away": (2.0, 4.0)}
 """α and Δ of three heads: one looks around itself, one everywhere alike, one four places ahead."""
 PLACES, MIDDLE = 13, 6
 PER_HEAD = 3
 """Numbers that a head learns of where it looks: two for its centre, one for its sharpness."""
 
-COMPARE_K = Int("compare_k", 3, among=(3, 5, 7))
-
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """Draw a table with a row for each claim: a convolution, heads by position, and the check."""
-    t, table = context.t, st.container()
-    k = COMPARE_K.select_slider(t("convolution.comparison.size"), says=lambda k: f"{k} × {k}", width=320)
-    noise, kernel = example(k)
+    t = context.t
+    noise, kernel = example()
     heads = heads_from_kernel(kernel, alpha=SHARP)
-    layer = heads.trace(noise)
-    values = {**_of_text(context, k), **_of_layer(layer, noise, kernel)}
+    values = {**_of_text(context), **_of_layer(heads, kernel)}
     names = (t(f"convolution.comparison.{column}") for column in ("claim", "convolution", "attention"))
     lines = [f"| {' | '.join(names)} |", "|---|---|---|"]
     for row in ROWS:
-        cells = ("says", "conv_near" if row == "far" and values["layers"] <= 1 else "conv", "heads")
-        claim, conv, attention = (t(f"convolution.comparison.{row}_{cell}", **values) for cell in cells)
+        claim, conv, attention = (
+            t(f"convolution.comparison.{row}_{cell}", **values) for cell in ("says", "conv", "heads")
+        )
         verdict = t(f"convolution.comparison.{row}_verdict")
         lines.append(f"| {paragraph(claim, f'**{verdict}**')} | {conv} | {attention} |")
-    table.markdown("\n".join(lines))
+    st.markdown("\n".join(lines))
     st.caption(t("convolution.comparison.note", d_in=D_IN, d_out=D_OUT))
-    return _checks(context, heads, layer, noise, kernel)
+    return _checks(context, heads, noise, kernel)
 
 
-def example(k: int) -> tuple[Tensor, Tensor]:
-    """A small picture of noise (3, 7, 8) and a kernel (4, 3, k, k), always the same."""
+def example() -> tuple[Tensor, Tensor]:
+    """A small picture of noise (3, 7, 8) and a kernel (4, 3, 3, 3), always the same."""
     generator = torch.Generator().manual_seed(0)
-    return torch.rand(D_IN, 7, 8, generator=generator), torch.randn(D_OUT, D_IN, k, k, generator=generator) / k
+    return torch.rand(D_IN, 7, 8, generator=generator), torch.randn(D_OUT, D_IN, K, K, generator=generator) / K
 
 
-def _of_text(context: ConvolutionContext, k: int) -> dict[str, Any]:
+def _of_text(context: ConvolutionContext) -> dict[str, Any]:
     """The change of a map when the words are reversed, and the layers a stack needs to cross the text."""
     n = len(context.scene.labels)
     fixed, moves = (weight_change(context.scene.trace, context.n, mix) for mix in (0.0, 1.0))
-    return {"n": n, "half": k // 2, "layers": layers_to_cross(n, k), "fixed": number(fixed), "moves": part(moves)}
+    return {"n": n, "layers": layers_to_cross(n, K), "fixed": number(fixed), "moves": part(moves)}
 
 
 def weight_change(trace: MultiHeadTrace, n: int, mix: float) -> float:
@@ -80,45 +75,15 @@ def layers_to_cross(n: int, k: int) -> int:
     return -(-(n - 1) // (k // 2))
 
 
-def _of_layer(layer: MultiHeadTrace, noise: Tensor, kernel: Tensor) -> dict[str, Any]:
-    """Counts and differences of the layer that is made of the kernel."""
-    k, H = kernel.shape[-1], len(layer.weights)
-    near = {name: part(share) for name, share in shares_near().items()}
+def _of_layer(heads: QuadraticHeads, kernel: Tensor) -> dict[str, Any]:
+    """Counts of the layer that is made of the kernel, and the shares of heads that look nearby or not."""
     return {
-        "k": k,
-        "H": H,
-        "d_in": D_IN,
-        "d_out": D_OUT,
+        "k": K,
         "kernel_numbers": kernel.numel(),
-        "w_o_numbers": layer.projections.w_o.numel(),
-        "place_numbers": PER_HEAD * H,
-        "copies": layer.concat.shape[1],
-        "copies_off": number(copies_error(layer, noise, k)),
-        "pixels": pixels_read(layer, noise),
-        "one_off": number(one_by_one_error(layer)),
-        **near,
+        "w_o_numbers": heads.weights.w_o.numel(),
+        "place_numbers": PER_HEAD * len(heads.offset),
+        **{name: part(share) for name, share in shares_near().items()},
     }
-
-
-def pixels_read(layer: MultiHeadTrace, noise: Tensor) -> int:
-    """The number of pixels that the heads together read from the middle of the picture."""
-    rows, columns = noise.shape[1:]
-    return int((layer.weights[:, rows // 2 * columns + columns // 2] > 0.5).any(0).sum())
-
-
-def copies_error(layer: MultiHeadTrace, noise: Tensor, k: int) -> float:
-    """Error of the concatenated heads against concatenated shifted pictures."""
-    half = k // 2
-    shifted = [cut_out(noise, row - half, column - half, half) for row in range(k) for column in range(k)]
-    return float((layer.concat - torch.cat(shifted).flatten(1).T).abs().max())
-
-
-def one_by_one_error(layer: MultiHeadTrace) -> float:
-    """Error of W_O against torch's 1 x 1 Conv2d, on the concatenated heads."""
-    w_o = layer.projections.w_o
-    return float(
-        (conv2d(layer.concat.T[None, :, :, None], w_o.T[:, :, None, None])[0, ..., 0].T - layer.output).abs().max()
-    )
 
 
 def shares_near() -> dict[str, float]:
@@ -128,28 +93,22 @@ def shares_near() -> dict[str, float]:
     return dict(zip(LOCAL, weights[:, MIDDLE - 1 : MIDDLE + 2].sum(-1).tolist(), strict=True))
 
 
-def _checks(
-    context: ConvolutionContext, heads: QuadraticHeads, layer: MultiHeadTrace, noise: Tensor, kernel: Tensor
-) -> list[Check]:
-    k, n = kernel.shape[-1], len(context.scene.labels)
-    expected, size = replicated(noise, kernel), 1e-5
-    output = layer.output.T.reshape(expected.shape)
-    by_torch = nn.Conv2d(D_IN, D_OUT, k, bias=False, device="meta").weight.numel()
+def _checks(context: ConvolutionContext, heads: QuadraticHeads, noise: Tensor, kernel: Tensor) -> list[Check]:
+    n, expected = len(context.scene.labels), replicated(noise, kernel)
+    by_torch = nn.Conv2d(D_IN, D_OUT, K, bias=False, device="meta").weight.numel()
     windows = [
         by_hand.softmax(by_hand.window_scores(torch.tensor([[delta]]), torch.tensor([alpha]), (PLACES,)))[0, MIDDLE]
         for alpha, delta in LOCAL.values()
     ]
     near = [float(row[MIDDLE - 1 : MIDDLE + 2].sum()) for row in windows]
     off = worst(abs(a - b) for a, b in zip(near, shares_near().values(), strict=True))
-    count_error = abs(by_torch - heads.weights.w_o.numel()) + abs(pixels_read(layer, noise) - min(k, 7) * min(k, 8))
+    error = (heads.layer(noise) - expected).abs().max()
     return [
-        check("convolution.comparison.check_layer", (output - expected).abs().max(), size * largest(expected)),
-        check("convolution.comparison.check_copies", copies_error(layer, noise, k), size),
-        check("convolution.comparison.check_one", one_by_one_error(layer), size * largest(expected)),
-        check("convolution.comparison.check_numbers", count_error, 0.0, n=by_torch),
-        check("convolution.comparison.check_near", off, size),
+        check("convolution.comparison.check_layer", error, 1e-5 * largest(expected)),
+        check("convolution.comparison.check_numbers", abs(by_torch - heads.weights.w_o.numel()), 0.0, n=by_torch),
+        check("convolution.comparison.check_near", off, 1e-5),
         check("convolution.comparison.check_fixed", weight_change(context.scene.trace, context.n, 0.0), 1e-6),
-        check("convolution.comparison.check_far", abs(crossed(n, k) - layers_to_cross(n, k)), 0.0, n=n),
+        check("convolution.comparison.check_far", abs(crossed(n, K) - layers_to_cross(n, K)), 0.0, n=n),
     ]
 
 

@@ -26,7 +26,7 @@ FORMULA = (
 )
 CODE = (shift_for_centre,)
 PLACES, MIDDLE = 13, 6
-ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
+ALPHAS = (0.1, 0.3, 1.0, 3.0)
 
 SLIP_DELTA = Int("slip_delta", 2, low=-4, high=4)
 SLIP_ALPHA = Real("slip_alpha", 0.3, among=ALPHAS)
@@ -43,8 +43,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     weights = {name: row_softmax(values) for name, values in scores.items()}
     with pictures:
         _maps(context, weights)
-        _say(context, weights, delta, alpha)
-    _curves(context, scores, alpha)
+        _say(context, weights, delta)
+    _curves(context, scores)
     return _checks(weights, offset, alphas)
 
 
@@ -60,18 +60,14 @@ def _maps(context: ConvolutionContext, weights: dict[str, Tensor]) -> None:
             show_matrix(t, matrix, key=f"slip_{name}", alt=t(f"convolution.slips.farthest_{name}"))
 
 
-def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int, alpha: float) -> None:
-    if alpha == 0:
-        say(context.t("convolution.slips.farthest_even"))
-        return
+def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int) -> None:
     top = {name: part(float(values[MIDDLE].max())) for name, values in weights.items()}
-    sentence = context.t("convolution.slips.farthest_found", delta=number(delta), place=MIDDLE + delta, **top)
-    say(sentence)
+    say(context.t("convolution.slips.farthest_found", delta=number(delta), place=MIDDLE + delta, **top))
 
 
-def _curves(context: ConvolutionContext, scores: dict[str, Tensor], alpha: float) -> None:
-    t, shifts, form = context.t, range(-MIDDLE, PLACES - MIDDLE), "" if alpha else "_even"
-    series = {t(f"convolution.slips.score_{name}{form}"): values[MIDDLE] for name, values in scores.items()}
+def _curves(context: ConvolutionContext, scores: dict[str, Tensor]) -> None:
+    t, shifts = context.t, range(-MIDDLE, PLACES - MIDDLE)
+    series = {t(f"convolution.slips.score_{name}"): values[MIDDLE] for name, values in scores.items()}
     fig = curves(
         shifts,
         series,
@@ -79,9 +75,7 @@ def _curves(context: ConvolutionContext, scores: dict[str, Tensor], alpha: float
         y=Axis(t("convolution.slips.score"), grid=True),
         dots=True,
     )
-    show_lines(
-        fig, key="slip_scores", alt=t("convolution.slips.scores_alt" if alpha else "convolution.slips.farthest_even")
-    )
+    show_lines(fig, key="slip_scores", alt=t("convolution.slips.scores_alt"))
 
 
 def _checks(weights: dict[str, Tensor], offset: Tensor, alpha: Tensor) -> list[Check]:

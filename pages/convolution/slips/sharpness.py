@@ -12,7 +12,6 @@ from viz.components.maps import Picture
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import kernel_offsets, quadratic_scores
 from viz.frame.checks import Check, check
-from viz.frame.format import number
 from viz.frame.modes import say
 from viz.params import Int, Real
 from viz.text import Translate
@@ -21,6 +20,7 @@ FORMULA = (
     r"\text{one head: } e^{-\alpha \lVert \delta - \Delta \rVert^2}"
     r" \qquad \text{all heads: } \Delta_1, \dots, \Delta_H"
 )
+CODE = (quadratic_scores,)
 SIDE = 11
 """Pixels a side of the small picture; its middle pixel looks."""
 MIDDLE = torch.tensor([SIDE * SIDE // 2])
@@ -49,12 +49,10 @@ def draw(context: ConvolutionContext) -> list[Check]:
         k = REACH_K.select_slider(t("convolution.sharpness.heads"), says=lambda k: f"{k * k} = {k} × {k}")
         summed_weights = _windows(kernel_offsets((k, k)), SHARP).sum(0)
         with picture:
-            many = t("convolution.sharpness.many" if k > 1 else "convolution.sharpness.many_one", H=k * k, k=k)
+            many = t("convolution.sharpness.many", H=k * k, k=k)
             _picture(t, summed_weights, "sharpness_heads", many)
         say(many)
-    wide = t(f"convolution.sharpness.shows_{'wide' if n > 1 else 'sharp'}", alpha=number(alpha), n=n)
-    reaching = t(f"convolution.sharpness.shows_{'heads' if k > 1 else 'head'}", H=k * k)
-    say(t("convolution.sharpness.shows", left=wide, right=reaching))
+    say(t("convolution.sharpness.shows", n=n, H=k * k))
     return _checks(window, summed_weights, alpha, k)
 
 

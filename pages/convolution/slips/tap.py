@@ -42,10 +42,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     pictures = []
     for name, values in pictures_by_name.items():
         low, high = (0.0, 1.0) if name == "fetched" else shared_scale(weighed[-1], so_far, expected)
-        title = t(f"convolution.slips.tap_{'sum_one' if name == 'sum' and m == 1 else name}", **names)
-        pictures.append(Picture(title=title, values=values, low=low, high=high))
-    off = number(float((so_far - expected).abs().max()))
-    sentence = t("convolution.slips.tap_found" if m < CELLS else "convolution.slips.tap_all", off=off, **names)
+        pictures.append(Picture(title=t(f"convolution.slips.tap_{name}", **names), values=values, low=low, high=high))
+    sentence = t("convolution.slips.tap_found", m=m, off=number(float((so_far - expected).abs().max())))
     show_side_by_side(t, pictures, key="slip_tap", alt=sentence)
     say(sentence)
     say(t("convolution.slips.tap_says"))

@@ -62,7 +62,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
             with column:
                 say(t(f"convolution.slips.example_{name}", delta=_vector(side.delta)))
                 _map(t, name, side.weights, q, k)
-        _say(t, sides, q, k, centre)
+        _say(t, sides, q, centre)
         st.markdown(_table(t, sides, k, centre, alpha))
     return _checks(sides, q, k, centre, alpha)
 
@@ -73,13 +73,7 @@ def _read_controls(t: Translate) -> tuple[list[int], float]:
         with st.container(horizontal=True, gap="small"):
             places = [place.number_input(t(f"convolution.slips.{place.name}"), width=130) for place in PLACES]
         alpha = SLIP_ALPHA_2D.select_slider(t("convolution.slips.alpha"), width=260)
-        st.button(t("convolution.slips.example_again"), key="_slip_again", on_click=_again, type="tertiary")
     return places, alpha
-
-
-def _again() -> None:
-    for parameter in (*PLACES, SLIP_ALPHA_2D):
-        parameter.forget()
 
 
 def _side(q: Tensor, k: Tensor, centre: Tensor, alpha: float, sign: int) -> Side:
@@ -103,13 +97,11 @@ def _map(t: Translate, name: str, weights: Tensor, q: Tensor, k: Tensor) -> None
     show_matrix(t, matrix, key=f"slip_example_{name}", alt=t(f"convolution.slips.example_alt_{name}"))
 
 
-def _say(t: Translate, sides: dict[str, Side], q: Tensor, k: Tensor, centre: Tensor) -> None:
+def _say(t: Translate, sides: dict[str, Side], q: Tensor, centre: Tensor) -> None:
     """Describe the place of the head's centre with both signs, and the pixel with the largest weight."""
     places = {"right": _vector(q + centre), "wrong": _vector(q - centre), "delta": _vector(centre)}
     maxima = {f"{name}_most": _vector(divmod(int(side.weights.argmax()), COLUMNS)) for name, side in sides.items()}
-    name = "example_found" if torch.equal(k - q, centre) else "example_moved"
-    name = name if centre.any() else "example_centred"
-    say(t(f"convolution.slips.{name}", **places, **maxima))
+    say(t("convolution.slips.example_found", **places, **maxima))
 
 
 def _vector(values: Tensor | Sequence[int]) -> str:

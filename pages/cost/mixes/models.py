@@ -101,12 +101,7 @@ def _of_preset(preset: str, year: int) -> Model:
 
 def draw_models(t: Translate) -> list[Check]:
     """Draw the table; check its caches against tensors of the published shapes."""
-    columns = {
-        name: st.column_config.TextColumn(
-            t(f"cost.mixes.m_{name}"), help=t(f"cost.mixes.m_{name}_help"), pinned=name == "model"
-        )
-        for name in COLUMNS
-    }
+    columns = {name: st.column_config.TextColumn(t(f"cost.mixes.m_{name}"), pinned=name == "model") for name in COLUMNS}
     show_table([_row(t, model) for model in models()], height="content", column_config=columns, key="mixed_models")
     st.caption(t("cost.mixes.models_note"))
     lengths = (1, LONG, LONG + 1)

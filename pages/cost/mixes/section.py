@@ -52,19 +52,17 @@ def draw(context: CostContext) -> list[Check]:
         for sentence in dict.fromkeys(sentences.values()):
             say(sentence)
     st.caption(_about(t, mix))
-    st.markdown(f"**{t('cost.mixes.models_title')}**")
-    return [*_checks(mix, meets), *draw_models(t)]
+    with st.expander(t("cost.mixes.models_title")):
+        checks = draw_models(t)
+    return [*_checks(mix, meets), *checks]
 
 
 def find_sentences(t: Translate, mix: Mix, meets: Meets) -> dict[str, str]:
     """Return for each measure a sentence on the length from which the mix is cheaper."""
-    if mix.n_full == mix.n_layers:
-        return dict.fromkeys(MEASURES, t("cost.mixes.same"))
-    sentences = {}
-    for measure, n in meets.items():
-        when = "never" if n is None else "always" if n == 1 else "says"
-        sentences[measure] = t(f"cost.mixes.{measure}_{when}", n=amount(n))
-    return sentences
+    return {
+        measure: t(f"cost.mixes.{measure}_{'never' if n is None else 'says'}", n=amount(n))
+        for measure, n in meets.items()
+    }
 
 
 def _chart(t: Translate, mix: Mix, measure: str, meets: Meets, sentence: str) -> None:

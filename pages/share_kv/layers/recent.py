@@ -3,9 +3,7 @@
 import streamlit as st
 import torch
 
-from pages.share_kv.context import ShareKvContext
 from pages.share_kv.layers.models import CachedModel, count_bytes, model_named, models
-from pages.share_kv.published import MEMORIES
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
@@ -14,7 +12,6 @@ from viz.frame.checks import Check, check
 from viz.frame.format import amount
 from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.params import Choice, Int
 from viz.text import Translate
 from viz.text.sizes import size
 
@@ -26,41 +23,28 @@ C = b \sum_{l} m_l(n)
 
 LONGEST = 1_000_000
 LENGTHS = (*(2**i for i in range(5, 20)), LONGEST)
-CACHED_MODEL = Choice("cached_model", "gpt-oss-120b", among=lambda _: [model.name for model in models()])
-CACHED_N = Int("cached_n", 131_072, low=1, high=LONGEST)
+MEMORIES = {f"{gib} GiB": gib * 2**30 for gib in (8, 24, 80, 141)}
+"""Memory of accelerators, in bytes: a laptop's, a gaming card's, an A100 or H100, an H200. Sold as so many GB."""
 
 
-def draw(context: ShareKvContext) -> list[Check]:
-    """Draw the cache of one model against the length of the text, then all models at the chosen length."""
-    t, picture = context.t, st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = model_named(CACHED_MODEL.selectbox(t("share_kv.preset"), width=200))
-        n = CACHED_N.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
+def draw_model(t: Translate, model: CachedModel, n: int) -> None:
+    """Draw the cache of one model against the length of the text."""
     summary = _finding(t, model, n)
-    with picture:
-        show_lines(_growth(t, model, n), key="cached_growth", alt=summary)
-        say(summary)
+    show_lines(_growth(t, model, n), key="cached_growth", alt=summary)
+    say(summary)
+
+
+def draw_table(t: Translate, n: int) -> None:
+    """Draw all models at the chosen length."""
     columns = {t("share_kv.recent.numbers"): st.column_config.TextColumn(help=t("share_kv.recent.numbers_help"))}
     columns[t("share_kv.preset")] = st.column_config.TextColumn(pinned=True)
     show_table([_row(t, entry, n) for entry in models()], height="content", column_config=columns)
     st.caption(t("share_kv.recent.counted"))
-    st.caption(t("share_kv.growth_note"))
-    return _checks(n)
 
 
 def _finding(t: Translate, model: CachedModel, n: int) -> str:
-    published, full, unshared = _sizes(model, n)
-    key = "all_full" if model.layers == model.full else "own_heads" if full == unshared else "says"
-    if published == full and model.near in ("window", "chunks"):
-        key = "within_own_heads" if full == unshared else "within"
-    return t(
-        f"share_kv.recent.{key}",
-        model=model.name,
-        n=amount(n),
-        kept=size(published),
-        full=size(full),
-        mha=size(unshared),
-    )
+    published, full, unshared = map(size, _sizes(model, n))
+    return t("share_kv.recent.says", model=model.name, n=amount(n), kept=published, full=full, mha=unshared)
 
 
 def _sizes(model: CachedModel, n: int) -> tuple[int, int, int]:
@@ -131,7 +115,8 @@ def torchs_bytes(model: CachedModel, n: int) -> int:
     return total
 
 
-def _checks(n: int) -> list[Check]:
+def checks(n: int) -> list[Check]:
+    """Compare the counted bytes of every model with torch's own tensors."""
     off = max(abs(count_bytes(model.layers, n) - torchs_bytes(model, n)) for model in models())
     full = max(abs(count_bytes(model.full, n) - _plain_bytes(model, n)) for model in models() if not model.latent)
     token = abs(count_bytes(model_named("DeepSeek-V3").layers, 1) - 61 * (512 + 64) * 2)

@@ -127,6 +127,13 @@ def test_index_has_views_of_sections(entries):
     assert entry["zh"][0] == translator("zh")("positions.added.title")
 
 
+@needs_node
+def test_former_title_finds_new_place(find):
+    """A section that was merged into another is found by the title that it had, in both languages."""
+    former = {"Sharp or far": "convolution/slips", "驯服得分": "attention_today/tamed"}
+    assert [places[0] for places in find(former, most=1)] == list(former.values())
+
+
 def test_index_is_plain_text_and_bounded(entries):
     """No marks of Markdown, nothing to be filled in, a title and a sentence in each language; and not too large."""
     for entry in entries:

@@ -17,7 +17,7 @@ def test_letters_are_translated_on_request(open_app, monkeypatch, lang):
     """Letters are translated on request, and nothing is looked up before."""
     t, lookups, right = translator(lang), [], letters.letters_in
     monkeypatch.setattr(letters, "letters_in", lambda *args: lookups.append(args) or right(*args))
-    app = open_app("share_kv", section="published", lang=lang, **SMALL, view="savings")
+    app = open_app("share_kv", section="growing_cache", lang=lang, **SMALL, view="savings")
     assert not lookups and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
     app.session_state["_footer_savings"] = "why"
     app.run()

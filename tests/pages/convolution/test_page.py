@@ -11,7 +11,7 @@ from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNEL
 from tests.components.test_maps import unpack
-from tests.running import checked, line_charts, sentences_of
+from tests.running import checked, sentences_of
 from tests.sections import link_to, section_views
 from viz import limits
 from viz.core.analysis.window_fit import fit_windows, window_weights
@@ -27,8 +27,8 @@ FLAT = {superscript: digit for digit, superscript in SUPERSCRIPTS.items()}
 """Raised digits as plain ones."""
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {
-    "windows": 5, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2, "sharpness": 2,
-    "training": 1, "reach": 1, "comparison": 10, "likeness": 4, "vision": 3, "vision_training": 3,
+    "windows": 5, "filters": 2, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2,
+    "training": 1, "comparison": 8, "likeness": 4, "vision": 3, "vision_training": 3,
 }  # fmt: skip
 
 
@@ -82,8 +82,7 @@ def test_every_kernel_passes_checks(open_app, kernel: str):
 def test_any_text_is_shown(open_app, text: str, source: str):
     app = open_app("convolution", section="all", text=text, source=source)
     assert not app.exception
-    alone = {"reach": (0, 0)} if text == "word" and source == "words" else {}  # nothing to compare: nowhere to carry
-    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()} | alone
+    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
     header, blocks = views(app)["sequence"]
     assert header["n"] <= limits.WINDOW_TOKENS
     assert len(blocks["scores"]) == 3 * header["n"] ** 2
@@ -293,24 +292,6 @@ def test_shared_controls_render_once(open_app):
         assert [keys.count(name) for name in ("picture", "kernel", "k")] == [1, 1, 1]
         assert len([box for box in app.selectbox if box.key == "channel"]) == 1
         assert app.number_input(key="kernel_seed").value == 0
-
-
-@pytest.mark.parametrize("mask", ["own", "window"])
-def test_stack_chart_matches_sentence(open_app, mask):
-    app = open_app(
-        "convolution", section="slips", source="words", text="a b c d e f g h i", k_stack=3, mask=mask, view="reach"
-    )
-    assert T("convolution.field_found", n=9, k=3, layers=8) in page_sentences(app)
-    (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
-    assert stack["y"][:8] == [2, 3, 4, 5, 6, 7, 8, 9]
-    masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
-    assert masked == (mask == "window")
-
-
-def test_single_token_reach_sentence(open_app):
-    assert T("convolution.field_one") in page_sentences(
-        open_app("convolution", section="slips", source="words", text="word", view="reach")
-    )
 
 
 def test_seeded_heads_name_no_window(open_app):

@@ -6,12 +6,11 @@ import re
 import pytest
 import torch
 
-from pages.convolution.slips import choice, comparison, sharpness
+from pages.convolution.slips import choice
 from tests.components.test_maps import unpack
-from tests.running import line_charts, sentences_of
+from tests.running import sentences_of
 from tests.sections import link_to
 from viz.core.analysis.map_statistics import count_largest
-from viz.frame.format import number
 from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("without_source_checks")
@@ -21,56 +20,6 @@ def open_view(open_app, view, lang, text="a b c", **link):
     app = open_app("convolution", **link_to("convolution", view), source="words", text=text, lang=lang, **link)
     assert not app.exception
     return app
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("alpha", sharpness.ALPHAS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_sharp_head_has_no_window(open_app, lang, alpha, k):
-    """A head that looks at one pixel blurs nothing, and one head has one number."""
-    t, app = translator(lang), open_view(open_app, "sharpness", lang, spread_alpha=alpha, reach_k=k)
-    n = sharpness.pixels_for(sharpness._windows(torch.zeros(1, 2), alpha)[0], sharpness.MOST)
-    sentences = " ".join(sentences_of(app))
-    wide, sharp = (
-        t(f"convolution.sharpness.shows_{name}", alpha=number(alpha), n=n) in sentences for name in ("wide", "sharp")
-    )
-    assert (wide, sharp) == (n > 1, n == 1)
-    many, single = (t(f"convolution.sharpness.shows_{name}", H=k * k) in sentences for name in ("heads", "head"))
-    assert (many, single) == (k > 1, k == 1)
-    assert t(f"convolution.sharpness.many{'_one' * (k == 1)}", H=k * k, k=k) in sentences
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("row", [1, 3])
-def test_centre_without_shift_hides_slip(open_app, lang, row):
-    """A head that looks for its own pixel looks the same way with both signs."""
-    link = {"slip_d_row": 0, "slip_d_column": 0, "slip_k_row": row, "slip_k_column": 4}
-    app = open_view(open_app, "slips", lang, slip="example", **link)
-    assert translator(lang)("convolution.slips.example_centred", delta="(0, 0)") in sentences_of(app)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(
-    ("n", "k", "is_near"), [(1, 3, True), (2, 3, True), (3, 3, False), (4, 7, True), (5, 7, False)]
-)
-def test_short_text_is_not_far(open_app, lang, n, k, is_near):
-    """A text that one layer crosses is not said to be out of its reach."""
-    t = translator(lang)
-    app = open_view(open_app, "comparison", lang, text=" ".join("abcde"[:n]), compare_k=k)
-    table = next(element.value for element in app.markdown if t("convolution.comparison.far_says") in element.value)
-    layers = comparison.layers_to_cross(n, k)
-    assert (t("convolution.comparison.far_conv_near", half=k // 2, n=n) in table) == is_near
-    assert (t("convolution.comparison.far_conv", layers=layers, n=n) in table) == (not is_near)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-def test_flat_scores_are_no_hill(open_app, lang, alpha):
-    t, app = translator(lang), open_view(open_app, "slips", lang, slip="farthest", slip_alpha=alpha)
-    chart = line_charts(app)["slip_scores"]
-    names = [series["name"] for series in chart["lines"]]
-    assert names == [t(f"convolution.slips.score_{side}{'' if alpha else '_even'}") for side in ("right", "wrong")]
-    assert (t("convolution.slips.farthest_even") in str(chart)) == (alpha == 0)
 
 
 @pytest.mark.parametrize("slip", choice.SLIPS)
@@ -105,23 +54,6 @@ def test_no_first_head_among_equals(open_app, lang, link, is_tied):
         f"convolution.likeness_{'alike' if is_tied else 'found'}", **best, head="", offset="", alpha="", share=""
     ).split("|")[0]
     assert [sentence for sentence in sentences_of(app) if sentence.startswith(start)]
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("m", [1, 2])
-def test_one_head_is_no_range(open_app, lang, m):
-    t, app = translator(lang), open_view(open_app, "slips", lang, slip="tap", slip_heads=m)
-    (view,) = [view for view in app.get("bidi_component") if view.proto.component_name.endswith(".maps")]
-    title = unpack(view.proto.bytes)[0]["maps"][2]["title"]
-    assert title == t("convolution.slips.tap_sum" if m > 1 else "convolution.slips.tap_sum_one", head=m - 1)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("mask", "closes"), [("causal", True), ("padding", True), ("painted", False)])
-def test_mask_without_effect_is_none(open_app, lang, mask, closes):
-    app = open_view(open_app, "reach", lang, mask=mask, pad=1)
-    captions = [element.value for element in app.caption]
-    assert (translator(lang)("convolution.field_masked") in captions) == closes
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

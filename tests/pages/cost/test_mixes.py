@@ -210,7 +210,7 @@ def test_mixes_checks_hold(open_app, lang, kind, link):
     [
         ({}, "1,025", "1,025"),
         ({"mix_kind": "linear"}, "97", "33"),
-        ({"mix_kind": "latent"}, "never", "always"),
+        ({"mix_kind": "latent"}, "never", "1"),
         ({"mix_kind": "select"}, "1,373", "never"),
         ({"mix_kind": "window", "mix_size": 10}, "11", "11"),
     ],
@@ -219,13 +219,8 @@ def test_mixes_sentences_name_crossings(open_app, lang, link, flops, cache):
     """Width 512 and eight heads, as the page opens."""
     t, app = translator(lang), open_app("cost", section="mixes", lang=lang, **link)
     for measure, n in (("flops", flops), ("cache", cache)):
-        when = n if n in ("never", "always") else "says"
+        when = "never" if n == "never" else "says"
         assert t(f"cost.mixes.{measure}_{when}", n=n) in sentences_of(app)
-
-
-def test_mixes_all_full_says_same(open_app):
-    app = open_app("cost", section="mixes", mix_pattern="full")
-    assert sentences_of(app).count(T("cost.mixes.same")) == 1
 
 
 def test_mixes_lines_show_costs(open_app):

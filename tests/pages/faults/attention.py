@@ -41,7 +41,6 @@ MASKED = (
     "own numbers",
     "own Q, K, V",
     "row",
-    "arcs",
     "steps",
     "worked example",
     "weighted sum",
@@ -138,7 +137,7 @@ FAULTS = {
     "a softmax of half the scores": Fault(
         function=attention.row_softmax,
         wrong=lambda right, masked: right(masked / 2),
-        places=(*ATTENTION, "empty row", "saturation"),
+        places=(*ATTENTION, "arcs", "empty row", "saturation"),
     ),
     "a weight that is no number": Fault(function=attention.row_softmax, wrong=_one_nan, places=ATTENTION),
     # Many heads

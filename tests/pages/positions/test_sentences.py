@@ -7,7 +7,7 @@ import torch
 from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
 
 from tests import checkpoints
-from tests.running import line_charts, sentences_of
+from tests.running import sentences_of
 from viz.core.positions import sinusoidal
 from viz.core.variants.encodings import learned
 from viz.core.variants.today.angles import temperatures
@@ -56,17 +56,6 @@ def test_unseen_order_changes_nothing(open_app, lang, link, sentence, reason):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("length", "is_stretched"), [(131072, False), (4096, True)])
-def test_unstretched_pairs_keep_wavelength(open_app, lang, length, is_stretched):
-    """If even the slowest pair goes round 32 times, no wavelength "goes from 628 to 628"."""
-    t, link = translator(lang), {"source": "words", "section": "today", "today_length": length, "today_factor": 8}
-    app = open_app("positions", **link, lang=lang)
-    values = {"pairs": 2, "turned": 2, "s": 8, "after": "628"}
-    assert has_sentence(app, t, "positions.today.all_kept", **values) != is_stretched
-    assert not has_sentence(app, t, "positions.today.says", **values, kept=2, part=0, full=0, before="628")
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("alpha", [0, 0.5])
 def test_window_of_zero_is_none(open_app, lang, alpha):
     t = translator(lang)
@@ -96,25 +85,6 @@ def test_own_map_stands_where_promised(open_app, lang, text, key):
     assert has_sentence(app, t, "positions.model_turns_which") == (key is not None)
     for name in ("own_map", "own_maps"):
         assert has_sentence(app, t, f"positions.{name}", base="10,000", off="X", name="X", names="X") == (name == key)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("gain", "alt"), [(0, "factor_alt_off"), (0.1, "factor_alt")])
-def test_constant_factor_does_not_rise(open_app, lang, gain, alt):
-    app = open_app("positions", source="words", section="today", today_show="no_positions", nope_gain=gain, lang=lang)
-    chart = line_charts(app)["nope_factor"]
-    assert chart["words"]["alt"] == translator(lang)(f"positions.no_positions.{alt}")
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_even_scores_gain_hardly(open_app, lang):
-    """Beside keys nearly as good no weight is "1 times as much"."""
-    t = translator(lang)
-    link = {"model": "twin-g2", "text": "a b a b", "section": "today", "today_show": "no_positions"}
-    app = open_app("positions", source="model", **link, lang=lang)
-    values = {"n": "1,048,576", "before": "X", "factor": "X"}
-    assert has_sentence(app, t, "positions.no_positions.says_even", **values)
-    assert not has_sentence(app, t, "positions.no_positions.says", **values, after="X", ratio="1")
 
 
 @pytest.mark.parametrize(("code", "function"), [("learned", learned), ("sinusoidal", sinusoidal)])

@@ -119,11 +119,13 @@ def test_menu_and_pills_open_views(visit, lang):
     ).click()
     wait_run(page)
     expect(page.locator(".st-key-section_published")).to_be_visible()
+    names.filter(has_text=t("share_kv.growing_cache.title")).click()
+    wait_run(page)
     page.locator(".st-key-view button").filter(has_text=t("share_kv.savings.title")).click()
     wait_run(page)
     expect(page.locator(".st-key-section_savings")).to_be_visible()
     expect(page.locator(".sharing")).to_have_count(0)
-    assert "section=published" in page.url and "view=savings" in page.url
+    assert "section=growing_cache" in page.url and "view=savings" in page.url
     for row in (names, page.locator(".st-key-view button")):
         assert len({round(box["y"]) for box in map(Locator.bounding_box, row.all())}) == 1
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pages.share_kv import compute as own_compute
-from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
+from pages.share_kv import copying, growing_cache, published, savings, who_shares
 from pages.share_kv.page import PAGE
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
@@ -140,7 +140,7 @@ def test_undetected_mistake_sentence(open_app, lang):
 
 
 def test_the_table_counts_every_g(open_app):
-    table = tables(open_app("share_kv", n_kv_heads=4, section="published", view="savings"))[0]
+    table = tables(open_app("share_kv", n_kv_heads=4, section="growing_cache", view="savings"))[0]
     assert [row.split("G = ")[1].split()[0] for row in table.iloc[:, 0]] == ["12", "6", "4", "3", "2", "1"]
     assert table.iloc[:, 0][2].startswith("→")
     expected = [parameters(AttentionSpec(d_model=384, n_heads=12, n_kv_heads=g)).total for g in (12, 6, 4, 3, 2, 1)]
@@ -186,27 +186,16 @@ class TestPublished:
         assert (ours, theirs) == (size_text(per_token), size_text(mha))
 
     def test_every_size_multiplies(self, open_app):
-        app = open_app(
-            "share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, layers=5, number="int8", section="published"
-        )
-        assert checked(app, "published") == (1, 1)
+        app = open_app("share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, number="int8", section="published")
+        assert checked(app, "published") == (4, 4)
         size = kv_cache_bytes(
-            AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8), n_tokens=1_000_000, n_layers=5, batch=3,
+            AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8), n_tokens=1_000_000, n_layers=32, batch=3,
             bytes_per_value=1,
         )  # fmt: skip
         assert app.metric[0].value == size_text(size)
         assert T("share_kv.window", window="4,096", w=32, L=32) in [element.value for element in app.caption]
-        app = open_app("share_kv", preset="Gemma-2-2B", layers=1, section="published")
+        app = open_app("share_kv", preset="Gemma-2-2B", section="published")
         assert T("share_kv.window", window="4,096", w=13, L=26) in [element.value for element in app.caption]
-
-    @pytest.mark.parametrize("layers", [1, 2])
-    def test_sharing_across_layers_takes_several(self, open_app, layers):
-        """The *Why* footer names sharing across layers and the source of the sizes."""
-        app = open_app("share_kv", preset="Gemma-2-2B", layers=layers, section="published")
-        app.session_state["_footer_published"] = "why"
-        messages = [element.value for element in app.run().caption]
-        assert any(element.startswith(T("share_kv.across").partition("{")[0]) for element in messages) == (layers > 1)
-        assert any(element.startswith(T("share_kv.published_source").partition("{")[0]) for element in messages)
 
     @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
     def test_encoder_shows_no_read_metric(self, open_app, name):
@@ -228,10 +217,6 @@ class TestPublished:
             "lines"
         ]
         assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == has_curve
-
-    def test_a_model_brings_its_own_layers(self, open_app):
-        app = open_app("share_kv", section="published").selectbox(key="preset").select("Llama-2-70B").run()
-        assert app.number_input(key="layers").value == 80
 
     @pytest.mark.parametrize(
         ("name", "bad"), [("n", "0"), ("n", "99999999999999"), ("batch", "-1"), ("n_kv_heads", "5")]
@@ -305,29 +290,18 @@ class TestTwins:
         assert view(app, "sharing")["n_kv_heads"] == 2
         assert T("share_kv.own", own=2, H=8) in [element.value for element in app.caption]
         assert checked(app, "who_shares") == (6, 6)  # RoPE turns k after its projection: no check of it
-        assert checked(open_app("share_kv", model=twin_id(2), section="published", view="savings"), "savings") == (3, 3)
-
-
-def test_measured_here(open_app, monkeypatch):
-    app = open_app("share_kv", section="published", view="speed")
-    (read,) = bar_charts(app)["decode_bytes"].series.values()
-    assert read.tolist() == [128, 64, 32, 16, 8, 4]
-    monkeypatch.setattr(own_compute, "decode_seconds", lambda plan, g: 0.001 * g + 0.001)
-    own_compute.decode_time.clear()
-    app = app.button(key="measure_decode").click().run()
-    assert not app.exception
-    took, foretold = bar_charts(app)["decode"].series.values()
-    assert list(took) == pytest.approx([33, 17, 9, 5, 3, 2])
-    assert list(foretold) == pytest.approx([33 * g / 32 for g in (32, 16, 8, 4, 2, 1)])
-    own_compute.decode_time.clear()
+        assert checked(open_app("share_kv", model=twin_id(2), section="growing_cache", view="savings"), "savings") == (
+            3,
+            3,
+        )
 
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
-WITHOUT_G = ("recent", "speed", "trained", "copying")
+WITHOUT_G = ("trained", "copying")
 """Views whose layers have a G of their own: its control would do nothing there."""
-ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 4, "savings": 3, "published": 1}
-ALWAYS |= {"recent": 3, "speed": 1, "trained": 1, "copying": 4}
+ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 4, "savings": 3, "published": 4}
+ALWAYS |= {"trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 
 
@@ -392,16 +366,13 @@ class TestFaults:
         monkeypatch.setattr(
             savings, "parameters", lambda spec, **options: parameters(replace(spec, n_kv_heads=spec.H), **options)
         )
-        assert checked(open_app("share_kv", section="published", view="savings"), "savings") == (1, 3)
+        assert checked(open_app("share_kv", section="growing_cache", view="savings"), "savings") == (1, 3)
 
-    @pytest.mark.parametrize(
-        ("section", "module", "name"), [("growing_cache", growing_cache, "decode"), ("speed", speed, "decode_step")]
-    )
-    def test_decoding_at_a_wrong_scale(self, open_app, monkeypatch, section, module, name):
-        right = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *qkv, **options: right(*qkv, **options | {"scale": 1.0}))
-        app = open_app("share_kv", **link_to("share_kv", section))
-        assert checked(app, section)[0] == checked(app, section)[1] - 1
+    def test_decoding_at_a_wrong_scale(self, open_app, monkeypatch):
+        right = growing_cache.decode
+        monkeypatch.setattr(growing_cache, "decode", lambda *qkv, **options: right(*qkv, **options | {"scale": 1.0}))
+        n_passed, n = checked(open_app("share_kv", section="growing_cache"), "growing_cache")
+        assert n_passed == n - 1
 
     def test_first_head_for_mean(self, open_app, monkeypatch):
         def first(seen, g):

@@ -84,9 +84,9 @@ def test_deepseek_numbers_by_hand():
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("n", [1, 131_072])
 def test_table_has_every_model(open_app, lang, n):
-    app, t = open_app("share_kv", section="published", view="recent", lang=lang, cached_n=n), translator(lang)
+    app, t = open_app("share_kv", section="published", preset="gpt-oss-120b", lang=lang, n=n), translator(lang)
     assert not app.exception
-    assert checked(app, "recent") == (3, 3)
+    assert checked(app, "published") == (3, 3)
     (table,) = (element.value for element in app.dataframe)
     assert [row.rpartition(" (")[0] for row in table.iloc[:, 0]] == [model.name for model in models()]
     if n > 1:
@@ -97,17 +97,13 @@ def test_table_has_every_model(open_app, lang, n):
 
 
 def test_finding_names_three_sizes(open_app):
-    app = open_app("share_kv", section="published", view="recent", cached_model="Olmo-3-7B", cached_n=4096)
-    expected = size(2 * 32 * 128 * 2 * 32 * 4096)
-    values = {"model": "Olmo-3-7B", "n": "4,096", "kept": expected, "full": expected}
-    assert T("share_kv.recent.within_own_heads", **values) in sentences_of(app)
-    app = open_app("share_kv", section="published", view="recent", cached_n=512)
+    app = open_app("share_kv", section="published", preset="gpt-oss-120b", n=512)
     full, mha = size(2 * 8 * 64 * 2 * 36 * 512), size(2 * 64 * 64 * 2 * 36 * 512)
     values = {"n": "512", "kept": size(2 * 8 * 64 * 2 * 18 * (512 + 128)), "full": full, "mha": mha}
     assert T("share_kv.recent.says", model="gpt-oss-120b", **values) in sentences_of(app)
-    app = open_app("share_kv", section="published", view="recent", cached_model="DeepSeek-V3", cached_n=1)
-    values = {"model": "DeepSeek-V3", "n": "1", "kept": size(70_272), "mha": size(4_997_120)}
-    assert T("share_kv.recent.all_full", **values) in sentences_of(app)
+    app = open_app("share_kv", section="published", preset="DeepSeek-V3", n=1)
+    values = {"model": "DeepSeek-V3", "n": "1", "kept": size(70_272), "full": size(70_272), "mha": size(4_997_120)}
+    assert T("share_kv.recent.says", **values) in sentences_of(app)
     assert len(line_charts(app)["cached_growth"]["lines"]) == 2
 
 

@@ -1,7 +1,5 @@
 """Sentences of the Sharing page: true for every number of heads, of layers and of tokens, and for every mask."""
 
-import re
-
 import pytest
 
 from pages.share_kv.layers.models import models
@@ -146,32 +144,7 @@ def test_latent_layer_is_not_pooled(visit, t, G, is_pooled):
     assert (t("share_kv.latent.as_trained", own=2) in texts_of(visit("latent", n_kv_heads=G, **TWIN))) == is_pooled
 
 
-@pytest.mark.parametrize(("H", "name"), [(1, "alone"), (2, "nothing")])
-def test_single_head_is_compared_with_none(visit, t, H, name):
-    texts = texts_of(visit("published", view="savings", n_heads=H, n_kv_heads=H, **SEEDED))
-    assert [key for key in ("alone", "nothing") if t(f"share_kv.saves_{key}") in texts] == [name]
-
-
 def test_window_sizes_are_listed(visit, t):
     sizes = [f"{model.name} ({amount(model.size)})" for model in models() if model.near == "window"]
     users = t("share_kv.windows.users", names=join_names(t, sizes))
     assert users in texts_of(visit("across_layers", view="windows", **SEEDED))
-
-
-@pytest.mark.parametrize(
-    ("model", "n", "name"),
-    [
-        ("gpt-oss-120b", 128, "within"),
-        ("gpt-oss-120b", 129, "says"),
-        ("Llama-4-Scout", 8_192, "within"),
-        ("Olmo-3-7B", 100, "within_own_heads"),
-        ("Olmo-3-7B", 5_000, "own_heads"),
-        ("MiniMax-M2", 1, "all_full"),
-    ],
-)
-def test_window_saves_beyond_its_size(visit, t, model, n, name):
-    """Up to its size a window keeps what a full layer keeps."""
-    texts = texts_of(visit("published", view="recent", cached_model=model, cached_n=n, **SEEDED))
-    names = ("says", "within", "within_own_heads", "own_heads", "all_full")
-    patterns = {key: ".+?".join(map(re.escape, re.split(r"{[^}]*}", t(f"share_kv.recent.{key}")))) for key in names}
-    assert [key for key, pattern in patterns.items() if any(re.fullmatch(pattern, text) for text in texts)] == [name]

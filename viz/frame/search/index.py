@@ -14,6 +14,8 @@ from viz.text.glossary import Term, terms
 
 _WORD = re.compile(r"[\u3400-\u9fff]{2,}|[^\W\d_\u3400-\u9fff]{4,}|[A-Z]\w+")
 """A stretch of Chinese, or an English word of some length."""
+_BETWEEN = re.compile(r"; |；")
+"""The separator of former titles."""
 _MARKS = re.compile(r"\*\*|[*`]")
 _LATEX = re.compile(r"\\[A-Za-z]+|[\\$*`{}|#\[\]<>&^=+]+|\(https?:[^)]*\)|\s+")
 
@@ -54,7 +56,7 @@ def _term(term: Term) -> Entry:
 def _sections(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
     for page, sections in pages.items():
         for section in sections:
-            yield _section(f"{page}.{section.name}", page, {"section": section.name})
+            yield _section(page, section.name, {"section": section.name})
 
 
 def _views(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
@@ -62,16 +64,22 @@ def _views(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
     for page, sections in pages.items():
         for section in sections:
             for view in section.views[1:]:
-                yield _section(f"{page}.{view.name}", page, {"section": section.name, section.switch: view.name})
+                yield _section(page, view.name, {"section": section.name, section.switch: view.name})
 
 
-def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:
+def _section(page: str, name: str, link: Mapping[str, str]) -> Entry:
+    """Return the entry of a section, or a view; a text ``also`` has former titles, which lead here too."""
+    key = f"{page}.{name}"
     sentences = {
         lang: [_text(lang, f"{key}.title"), _text(lang, f"{key}.lead"), _text(lang, f"{page}.title")]
         for lang in LANGUAGES
     }
     why = " ".join(_LATEX.sub(" ", _text(lang, f"{key}.why")) for lang in LANGUAGES)
-    return _entry("section", f"{path_of(page)}?{urlencode(link)}", sentences, more=_new_words(why, sentences))
+    former_titles = [
+        title for lang in LANGUAGES for title in _BETWEEN.split(_text(lang, f"{page}.{name}.also")) if title
+    ]
+    to = f"{path_of(page)}?{urlencode(link)}"
+    return _entry("section", to, sentences, former_titles, more=_new_words(why, sentences))
 
 
 def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import Literal
 
 from viz.models.trained.today.modules import DeltaAttention
 from viz.models.trained.today.train import VARIANTS, Trained
@@ -16,8 +15,6 @@ BASELINES: Mapping[str, str] = {
 }
 """For each variant the standard twin of the same depth."""
 MEASURES = ("first_share", "induction", "loss", "accuracy")
-
-Verdict = Literal["same", "lower", "higher"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +58,3 @@ def summarise(trainings: Sequence[Trained]) -> Mapping[str, Spread]:
     """Return mean, lowest and highest of every measure over the seeds of one variant."""
     values = {name: [measure(training, name) for training in trainings] for name in MEASURES}
     return {name: Spread(mean=mean(seeds), low=min(seeds), high=max(seeds)) for name, seeds in values.items()}
-
-
-def compare(variant: Spread, baseline: Spread) -> Verdict:
-    """Say on which side of the baseline a variant is: "same" unless every seed of it is on that side of every other.
-
-    With five seeds each that happens by chance in 2 of 252 orders.
-
-    Example:
-        >>> low, high = Spread(mean=0.2, low=0.1, high=0.3), Spread(mean=0.5, low=0.4, high=0.6)
-        >>> compare(high, low), compare(low, high), compare(low, Spread(mean=0.4, low=0.3, high=0.5))
-        ('higher', 'lower', 'same')
-    """
-    if variant.low > baseline.high:
-        return "higher"
-    return "lower" if variant.high < baseline.low else "same"
