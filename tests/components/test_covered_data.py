@@ -15,10 +15,9 @@ from viz.components.unpack import unpack
 WORDS = ("a", "b", "c")
 VALUES = torch.tensor([[0.125, 0.25, 0.625], [0.3, 0.4, 0.3], [0.7, 0.2, 0.1]])
 PLACES = np.zeros((3, 3), dtype=bool)
-PLACES[1, 2] = True
-COVER = Cover(labels=WORDS, places=PLACES, numbers=(0.625,), names=frozenset({"c: 0.625"}))
+PLACES[[0, 1], [2, 2]] = True
+COVER = Cover(labels=WORDS, places=PLACES, names=frozenset({"y"}))
 HIDDEN = [2, 5]
-"""By its number and by its place."""
 
 
 def maps() -> bytes:
@@ -51,11 +50,11 @@ def test_view_without_cover_is_untouched():
     assert cover_data("key", maps()) == maps()
 
 
-def test_covered_table_lacks_numbers():
+def test_covered_table_lacks_named_row():
     with covering(COVER):
-        table = {"name": ["x", "c: 0.625", "y"], "value": [0.625, 0.5, 0.5], "text": ["a", "b", "c"]}
-        assert cover_table(table) == {**table, "value": [None, None, 0.5], "text": ["a", "?", "c"]}
-    assert cover_table({"value": [0.625]}) == {"value": [0.625]}
+        table = {"name": ["x", "y"], "value": [0.625, 0.5], "text": ["a", "b"]}
+        assert cover_table(table) == {"name": ["x", "y"], "value": [0.625, None], "text": ["a", "?"]}
+    assert cover_table({"name": ["y"], "value": [0.5]}) == {"name": ["y"], "value": [0.5]}
 
 
 def test_strip_covers_map_of_code():

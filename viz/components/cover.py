@@ -13,9 +13,6 @@ import numpy as np
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-EQUAL = 2e-6
-"""Two numbers nearer than this, as a share of the larger, are the same one in float32."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cover:
@@ -24,8 +21,7 @@ class Cover:
     Args:
         labels: names of the tokens of the map that ``places`` is about.
         places: the cells of that map, (tokens, tokens), True where covered.
-        numbers: values that are covered wherever a picture or table holds them.
-        names: bars, lines and rows with these names; "*" is all of them.
+        names: bars, lines and rows with these names.
         axes: "rows" or "columns": names along a side of a matrix.
         views: keys of pictures all of whose cells are covered; "key.code" is one map of a strip.
         asked: the cell of that map that is chosen at first, (row, column), -1 for no column.
@@ -37,7 +33,6 @@ class Cover:
 
     labels: tuple[str, ...] = ()
     places: Mask | None = None
-    numbers: tuple[float, ...] = ()
     names: frozenset[str] = frozenset()
     axes: frozenset[str] = frozenset()
     views: frozenset[str] = frozenset()
@@ -64,12 +59,3 @@ def covering(cover: Cover | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
-
-
-def holds(cover: Cover, values: Any) -> Mask:
-    """Return where an array has one of the hidden numbers."""
-    array = np.asarray(values, dtype=np.float64)
-    mask = np.zeros(array.shape, dtype=bool)
-    for number in cover.numbers:
-        mask |= np.abs(array - number) <= EQUAL * max(abs(number), 1e-3)
-    return mask

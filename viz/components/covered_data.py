@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.components.cover import Cover, Mask, current, holds
+from viz.components.cover import Cover, Mask, current
 from viz.components.unpack import repack, unpack
 
 MOST_NAMES = 40
@@ -86,7 +86,7 @@ def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[st
         sides, codes = [((name,), _names(header["labels"])) for name in header["series"]], [*header["series"]]
     else:
         return None
-    cells = holds(cover, values).reshape(shape)
+    cells = np.zeros(shape, dtype=bool)
     for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
         cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
         if cover.views & {key, f"{key}.{code}"}:
@@ -106,8 +106,6 @@ def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shap
         # Further columns stand for no token.
         if columns[:n] == rows:
             mask[:, :n] |= cover.places
-    if "*" in cover.names:
-        mask[:] = True
     for i, name in enumerate(rows[: shape[0]]):
         mask[i] |= name in cover.names
     for j, name in enumerate(columns[: shape[1]]):
@@ -145,22 +143,15 @@ def _is_part(name: str, part: str) -> bool:
 
 
 def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """A table's columns without what is covered: hidden numbers, and the rows with a covered name."""
+    """A table's columns without the rows with a covered name."""
     cover = current()
     if cover is None or not cover.is_open:
         return {name: [*values] for name, values in columns.items()}
     first = [str(value) for value in next(iter(columns.values()), ())]
-    hidden_rows = ["*" in cover.names or value in cover.names for value in first]
-    result: dict[str, list[Any]] = {}
-    for at, (name, values) in enumerate(columns.items()):
-        result[name] = [
-            (None if isinstance(value, int | float) else "?")
-            if (hidden_rows[row] and at) or _is_covered_value(cover, value)
-            else value
-            for row, value in enumerate(values)
+    return {
+        name: [
+            (None if isinstance(value, int | float) else "?") if at and title in cover.names else value
+            for title, value in zip(first, values, strict=True)
         ]
-    return result
-
-
-def _is_covered_value(cover: Cover, value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(holds(cover, [value])[0])
+        for at, (name, values) in enumerate(columns.items())
+    }

@@ -61,7 +61,7 @@ def first_share(subject: Subject) -> Key:
     even = float(first_token_share(even_weights(subject)[subject.head]))
     where: Values = {"layer": subject.layer, "head": subject.head, "token": subject.name(0), "n": len(subject.labels)}
     key = Key(right=(share,), values={**where, "share": Part(share), "even": Part(even)}, traps={"even": even})
-    return key.hiding(Hidden(columns=(0,)))
+    return key.hiding(Hidden(columns=(0,), labels=(str(subject.head),)))
 
 
 @registered(ANSWERS, "number", "nothing", "as_little", "other")

@@ -31,12 +31,10 @@ def value_length(subject: Subject) -> Key:
     first, mean_length = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
     code = "same" if abs(first - mean_length) < CLEAR * mean_length else "more" if first > mean_length else "less"
     weights = subject.weights.sum(0)
-    messages = (subject.weights * norms[subject.head]).sum(0)
-    hides = Hidden(
-        numbers=(float(messages[0] / messages.sum().clamp(min=1e-30)),)
-    )  # how long what arrives is, tells it
     where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
-    return one_of(code, token=subject.name(0), first=first, others=mean_length, **where).hiding(hides)
+    return one_of(code, token=subject.name(0), first=first, others=mean_length, **where).hiding(
+        Hidden(labels=subject.labels[:1])
+    )
 
 
 @registered(ANSWERS, "sentence", "still")

@@ -211,4 +211,5 @@ def arrives(subject: Subject) -> Key:
         raise PremiseError("no_sink", token=subject.name(0), weight=Part(weight), n=len(subject.labels))
     code = "same" if abs(weight - message) < CLEAR else "more" if message > weight else "less"
     shares = {"weight": Part(weight), "message": Part(message)}
-    return one_of(code, token=subject.name(0), layer=subject.layer, head=head, **shares)
+    key = one_of(code, token=subject.name(0), layer=subject.layer, head=head, **shares)
+    return key.hiding(Hidden(labels=subject.labels[:1]))

@@ -47,7 +47,6 @@ class Hidden:
         columns: all cells of these columns.
         cells: single cells, each (row, column).
         shown: cells of these rows and columns that stay in view.
-        numbers: values that are covered wherever they stand.
         labels: bars and rows of tables with these names.
         asked: the cell that is chosen when the step opens; -1 for no column.
     """
@@ -57,7 +56,6 @@ class Hidden:
     columns: tuple[int, ...] = ()
     cells: tuple[Cell, ...] = ()
     shown: tuple[Cell, ...] = ()
-    numbers: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
     asked: Cell | None = None
 

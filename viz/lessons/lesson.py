@@ -53,16 +53,13 @@ class Hides:
     """Parts of a step's picture that are covered with "?" while the question is open, beside the answer's own places.
 
     Args:
-        numbers: names of the answer's values: each is covered wherever it stands in a picture or table.
-            None takes those that are no whole numbers, and that the question and the step's text do not say.
-        labels: bars and rows of tables with these names; "*" is all of them.
+        labels: bars and rows of tables with these names.
         words: keys of texts of the page that name bars, rows of tables or columns of maps, such as
             "attention_today.nobody.column"; covered like those of ``labels``, in any language.
         axes: "rows" or "columns": the names along a side of a matrix, and the legend of its blocks.
         views: pictures whose cells are all covered, by their keys on the page.
     """
 
-    numbers: tuple[str, ...] | None = None
     labels: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()

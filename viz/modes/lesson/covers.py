@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from string import Formatter
 
 import numpy as np
 
 from viz.components.cover import Cover, Mask, covering
-from viz.lessons.key import Cell, Hidden, Key, Value
-from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask, Step
+from viz.lessons.key import Cell, Hidden, Key
+from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.subject import Subject
 from viz.modes.lesson.running import Running
 from viz.text import rewriting
@@ -28,7 +27,6 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
     return Cover(
         labels=subject.labels,
         places=_places(hides, len(subject.labels)) if is_map else None,
-        numbers=(*_numbers(step, key, running.lang), *hides.numbers),
         names=frozenset(names),
         axes=frozenset(step.hides.axes),
         views=frozenset(step.hides.views),
@@ -61,33 +59,6 @@ def _places(hides: Hidden, n: int) -> Mask:
     for cell in hides.shown:
         places[cell] = False
     return places
-
-
-def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
-    """The values of the answer that are hidden, those of vectors aside."""
-    listed_names = step.hides.numbers
-    names = _withheld_names(step, lang) if listed_names is None else listed_names
-    for name in names:
-        value: Value | None = key.values.get(name)
-        if isinstance(value, int | float) and (listed_names is not None or not float(value).is_integer()):
-            yield float(value)
-    right = key.right[0] if step.ask.kind == "number" and key.right and listed_names is None else None
-    if isinstance(right, float) and not right.is_integer():
-        yield right
-
-
-def _withheld_names(step: Step, lang: str) -> list[str]:
-    """Names of the values that the question keeps back: those in its explanations, and in no sentence before them."""
-    ask: Ask = step.ask
-    in_explanations = {name for text in (ask.reveal, *ask.wrong.values()) for name in _names_in(text[lang])}
-    in_question = {
-        name for text in (step.text, ask.question, ask.hint, *ask.options.values()) for name in _names_in(text[lang])
-    }
-    return sorted(in_explanations - in_question)
-
-
-def _names_in(sentence: str) -> Iterator[str]:
-    return (name.partition("|")[0] for _, name, _, _ in Formatter().parse(sentence) if name)
 
 
 FULL_STOPS = (".", "。", "！", "？", "!", "?")
