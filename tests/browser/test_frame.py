@@ -236,9 +236,9 @@ LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
 """A section that has a tab on a desk, and on a phone a line of the menu."""
 
 
-@pytest.mark.fast("heads-dark-arrivals")
+@pytest.mark.fast("heads-dark-joined")
 @pytest.mark.parametrize(
-    ("path", "scheme", "section"), [("heads", "dark", "arrivals"), ("step-by-step", "light", "saturation")]
+    ("path", "scheme", "section"), [("heads", "dark", "joined"), ("step-by-step", "light", "saturation")]
 )
 def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     """The open section's tab is one of three; the menu beside them has the others."""

@@ -10,6 +10,7 @@ from torch.testing import assert_close
 from pages.attention_today.context import layer_of
 from tests import checkpoints
 from tests.running import bar_charts, checked, sentences_of
+from tests.sections import link_to
 from viz.components.comparison import unpacked
 from viz.frame import compute, specs
 from viz.frame.checks import attention_checks
@@ -21,7 +22,7 @@ from viz.models import capture
 from viz.text import LANGUAGES, translator
 
 TEXT = "The animal was too tired."
-HEADS = [{"section": name} for name in ("all_heads", "compare", "joined", "switched_off")] + [{"heads_view": "numbers"}]
+HEADS = ("all_heads", "compare", "joined", "switched_off", "numbers", "row")
 
 
 @pytest.fixture
@@ -76,12 +77,12 @@ def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["qwen3_next", "gpt_oss", "granite_swa", "laguna", "jamba"])
-@pytest.mark.parametrize("link", [*HEADS, {"section": "all_heads", "heads_view": "row"}])
-def test_heads_page_checks_hold(open_family, family, link):
+@pytest.mark.parametrize("name", HEADS)
+def test_heads_page_checks_hold(open_family, family, name):
     """Every live check of the page holds, with mask and without."""
     for mask in ("own", "window"):
-        app = open_family(family, **link, layer=3, mask=mask)
-        passing, n = checked(app, link["section"])
+        app = open_family(family, **link_to("heads", name), layer=3, mask=mask)
+        passing, n = checked(app, name)
         assert not app.exception and not app.error
         assert passing == n > 3, (mask, passing, n)
 

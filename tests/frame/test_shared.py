@@ -33,9 +33,9 @@ def open_with_panel(open_app, monkeypatch):
 
 def test_share_panel_names_open_section(open_with_panel):
     """The panel's title and its step of a lesson are those of the section that is open."""
-    data, _ = open_with_panel("heads", section="arrivals")
-    assert data["title"] == f"{T('heads.arrivals.title')} · Headlight"
-    assert data["step"]["section"] == "arrivals"
+    data, _ = open_with_panel("heads", section="joined")
+    assert data["title"] == f"{T('heads.joined.title')} · Headlight"
+    assert data["step"]["section"] == "joined"
 
 
 def test_share_panel_without_section(open_with_panel):
@@ -48,6 +48,6 @@ def test_share_panel_without_section(open_with_panel):
 def test_term_of_open_section_unlinked(open_with_panel):
     """A term links to the section where it can be touched, except in that section."""
     *_, last_message = open_with_panel("heads", section="all_heads")
-    *_, elsewhere = open_with_panel("heads", section="arrivals")
+    *_, elsewhere = open_with_panel("heads", section="joined")
     *_, other_page = open_with_panel("glossary")
     assert last_message == "" and "all_heads" in elsewhere and "<a" in other_page

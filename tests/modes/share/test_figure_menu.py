@@ -74,10 +74,7 @@ def test_picture_without_model_names_none(open_app):
     assert "two_places" in menu_data(open_app("many_heads", source="words", section="two_places"))["apart"]
     example = menu_data(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
     assert "translation" in example["apart"], "an example in its place"
-    assert (
-        "trained_sharing"
-        in menu_data(open_app("stacking", source="words", section="layer_sharing", sharing="trained_sharing"))["apart"]
-    )
+    assert "trained_sharing" in menu_data(open_app("stacking", source="words", section="layer_sharing"))["apart"]
 
 
 @pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])
