@@ -1,13 +1,14 @@
 // The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch
 // and screen reader know it), and a place where what is said of an answer is read out.
 
-import { element, fill } from "../lib/dom.js";
+import { element, fill, prose } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/navigate.js";
 import { saveProgress } from "./store.js";
 
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
+const MOVES = { up: "↑", down: "↓" };
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));
@@ -143,7 +144,7 @@ class LessonBar extends View {
       return;
     }
     if (this.hasEnded) return this.#card();
-    const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
+    const intro = prose("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
       this.body.replaceChildren(...(text ? [intro] : []), element("p", "premise", { role: "note" }, premise));
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
@@ -155,7 +156,7 @@ class LessonBar extends View {
       return;
     }
     const group = element("fieldset", kind);
-    group.append(element("legend", "", {}, question));
+    group.append(prose("legend", "", {}, question));
     group.append(...this.#answers(answer));
     group.disabled = Boolean(isDone);
     this.body.replaceChildren(intro, group);
@@ -199,7 +200,7 @@ class LessonBar extends View {
     if (end.right) card.append(element("p", "score", {}, end.right));
     if (end.keep.length) {
       const list = element("ol", "keep");
-      list.append(...end.keep.map((sentence) => element("li", "", {}, sentence)));
+      list.append(...end.keep.map((sentence) => prose("li", "", {}, sentence)));
       card.append(element("h2", "", {}, words.keep), list);
     }
     this.body.replaceChildren(card);
@@ -228,7 +229,7 @@ class LessonBar extends View {
       event.preventDefault();
       compare.click();
     });
-    compare.addEventListener("click", () => (model.textContent = `${words.model} ${why}`));
+    compare.addEventListener("click", () => model.replaceChildren(prose("span", "", {}, `${words.model} ${why}`)));
     this.why.replaceChildren(box, compare, model);
   }
 
@@ -272,7 +273,7 @@ class LessonBar extends View {
         radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
       radio.checked = String(answer) === String(code);
       radio.addEventListener("change", () => this.isPresented && this.#check());
-      option.append(radio, element("span", "", {}, label));
+      option.append(radio, prose("span", "", {}, label));
       return option;
     });
   }
@@ -288,13 +289,8 @@ class LessonBar extends View {
     const codes = validOrder ?? options.map(([code]) => code);
     for (const code of codes) {
       const item = element("li", "", { "data-code": code });
-      item.append(element("span", "", {}, labels.get(code)));
-      for (const [way, sign] of isDone
-        ? []
-        : [
-            ["up", "↑"],
-            ["down", "↓"],
-          ]) {
+      item.append(prose("span", "", {}, labels.get(code)));
+      for (const [way, sign] of Object.entries(isDone ? {} : MOVES)) {
         const button = element(
           "button",
           "quiet",
@@ -348,8 +344,9 @@ class LessonBar extends View {
     if (this.data.done || !this.data.question || this.data.kind === "open") return;
     if (this.data.in_page) return this.#checkHere();
     const answer = this.#answer();
-    if (answer === null || answer === "") this.#tell(this.data.words.nothing, "wrong");
-    else this.#send("check", answer);
+    if (answer !== null && answer !== "") return this.#send("check", answer);
+    this.feedback = null;
+    this.status.replaceChildren(element("p", "wrong", {}, this.data.words.nothing));
   }
 
   /** Check the answer given in the page's own widgets, after their pending values have been sent. */
@@ -376,11 +373,6 @@ class LessonBar extends View {
     const now = JSON.stringify(kind && !this.hasEnded ? lines : []);
     if (now === this.feedback) return; // what is said already is not read out again
     this.feedback = now;
-    this.status.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));
-  }
-
-  #tell(text, className) {
-    this.feedback = null;
-    this.status.replaceChildren(element("p", className, {}, text));
+    this.status.replaceChildren(...JSON.parse(now).map(([className, text]) => prose("p", className, {}, text)));
   }
 }

@@ -46,6 +46,14 @@ export function element(tag, className = "", attributes = {}, text = "") {
   return node;
 }
 
+/** An element with a sentence of a lesson, in which the second letter of d_k, W_Q and their like stands below. */
+export function prose(tag, className = "", attributes = {}, text = "") {
+  const node = element(tag, className, attributes);
+  const parts = text.split(/(?<=\b[dW])_(k|v|model|ff|[QKVO])\b/);
+  node.append(...parts.map((part, at) => (at % 2 ? element("sub", "", {}, part) : part)));
+  return node;
+}
+
 export function svgElement(tag, attributes = {}, text = "") {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));

@@ -1,12 +1,12 @@
 // The last slide: what was shown, what to keep, and where to go on.
 
-import { element } from "../lib/dom.js";
+import { element, prose } from "../lib/dom.js";
 import { open } from "../lib/navigate.js";
 
 export function drawClosing(slide, { title, shown: points, keep, links }, words) {
   const list = (kind, sentences) => {
     const node = element(kind);
-    node.append(...sentences.map((sentence) => element("li", "", {}, sentence)));
+    node.append(...sentences.map((sentence) => prose("li", "", {}, sentence)));
     return node;
   };
   const ways = element("p", "ways");
