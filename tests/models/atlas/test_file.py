@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tools.atlas.encoding import encode_atlas
 from viz.core.analysis.atlas.evidence import gather
 from viz.core.analysis.atlas.scores import SENTENCES
 from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import read_lines, repeated_tokens, sentences
-from viz.models.atlas.file import SCALE, SHIPPED, encode_atlas, path_of, read, shipped
+from viz.models.atlas.file import SCALE, SHIPPED, path_of, read, shipped
 from viz.models.atlas.make import score_by_chance, score_lines
 from viz.models.atlas.passes import score_repeats, score_texts
 from viz.models.atlas.random_weights import SEEDS

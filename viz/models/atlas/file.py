@@ -5,7 +5,6 @@
 
 import json
 import math
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,51 +24,14 @@ SCALE = 10_000
 SHIPPED = (("all-MiniLM-L6-v2", "en"), ("multilingual-e5-small", "zh"), ("SmolLM2-135M-Instruct", "en"))
 """Models and the corpora they are shown on at first."""
 
-_TENSORS = ("mean", "half", "random", "low_values", "high_values")
-_COUNTS = ("against", "low", "high")
+TENSORS = ("mean", "half", "random", "low_values", "high_values")
+COUNTS = ("against", "low", "high")
+"""Fields of a score that are stored as numbers, and as counts."""
 
 
 def path_of(model: str, corpus: str) -> Path:
     """Path of a model's atlas file, whether or not it exists."""
     return FOLDER / f"{model}.{corpus}.json"
-
-
-def encode_atlas(atlas: Atlas) -> str:
-    """An atlas as its file says it: one line for each list."""
-    scores = {name: _encode_score(score) for name, score in atlas.scores.items()}
-    header = {
-        "model": atlas.model,
-        "sha256": atlas.sha256,
-        "packaged": atlas.packaged,
-        "corpus": atlas.corpus,
-        "lines": len(atlas.lines),
-        "digest": digest(atlas.lines),
-        "seeds": list(atlas.seeds),
-        "made": atlas.made,
-        "size": list(atlas.size),
-    }
-    head = json.dumps(header)[:-1]
-    blocks = [f'"{name}": {{\n' + ",\n".join(_lines(parts)) + "}" for name, parts in scores.items()]
-    return head + ',\n"scores": {\n' + ",\n".join(blocks) + "}}\n"
-
-
-def _lines(parts: dict[str, Any]) -> list[str]:
-    return [f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in parts.items()]
-
-
-def _encode_score(score: Score) -> dict[str, Any]:
-    return {
-        "n": score.n,
-        "even": _quantise(score.even),
-        "hurdle": _quantise(score.hurdle),
-        "chance": [_quantise(value) for value in score.chance.tolist()],
-        **{name: [_quantise(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
-        **{name: getattr(score, name).flatten().tolist() for name in _COUNTS},
-    }
-
-
-def _quantise(value: float) -> int | None:
-    return round(value * SCALE) if math.isfinite(value) else None
 
 
 def read(text: str) -> Atlas:
@@ -96,8 +58,8 @@ def read(text: str) -> Atlas:
 
 
 def _score(parts: dict[str, Any], size: tuple[int, ...]) -> Score:
-    tensors = {name: _number(parts[name]).reshape(-1, *size) for name in _TENSORS}
-    counts = {name: torch.tensor(parts[name]).reshape(-1, *size) for name in _COUNTS}
+    tensors = {name: _number(parts[name]).reshape(-1, *size) for name in TENSORS}
+    counts = {name: torch.tensor(parts[name]).reshape(-1, *size) for name in COUNTS}
     by_text = ("low", "high", "low_values", "high_values")
     shaped = {name: value if name in by_text else value[0] for name, value in (tensors | counts).items()}
     even, hurdle = (float(_number([parts[name]])) for name in ("even", "hurdle"))
@@ -119,8 +81,3 @@ def shipped(model: LoadedModel, corpus: str) -> Atlas | None:
     atlas = _shipped(model.entry.id, corpus)
     same = atlas is not None and (atlas.sha256, atlas.packaged) == (model.entry.sha256 or "", model.is_packaged)
     return atlas if same else None
-
-
-def dated(atlas: Atlas, day: str) -> Atlas:
-    """The same atlas, as made on a day."""
-    return replace(atlas, made=day)
