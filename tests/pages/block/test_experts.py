@@ -118,7 +118,7 @@ def test_stack_of_experts_passes_checks(open_app, entry):
     assert not app.exception and not app.error
     results = results_of(app, "stacking")
     assert all(n_passed == n for n_passed, n in results.values())
-    assert "layer_sharing" not in results
+    assert results["layer_sharing"] == (2, 2), "of the decoders trained with it alone"
     unequal = translator("en")("stacking.layer_sharing.unequal", model=entry.id)
     assert unequal in [element.value for element in app.info]
 
@@ -130,7 +130,7 @@ def test_layers_of_experts_share_weights(open_app, monkeypatch, tmp_path):
         monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
     app = open_app("stacking", model=entry.id, section="all")
     assert not app.exception and not app.error
-    assert checked(app, "layer_sharing") == (3, 3)
+    assert checked(app, "layer_sharing") == (5, 5)
 
 
 def mixture(**options):
