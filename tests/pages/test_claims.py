@@ -8,7 +8,6 @@ import torch
 from pages.many_heads.two_places import loss
 from tests.packaged import packaged_file
 from viz.core.attention import row_softmax
-from viz.core.cost.model import model_flops, overtakes
 from viz.core.long.shapes import CLOSE
 from viz.frame.examples import minimal_pairs
 from viz.lessons.lesson_file import lesson_named
@@ -16,7 +15,6 @@ from viz.models import registry
 from viz.models.atlas.corpus import LENGTH, SEQUENCES
 from viz.models.atlas.corpus import sentences as lines
 from viz.models.packaged import gguf, parts
-from viz.models.presets import presets
 from viz.text import LANGUAGES, sentences, translator
 
 
@@ -51,17 +49,6 @@ def test_packaged_bits_equal_file():
         for key in ("source.model_own_packaged", "export.code_packaged"):
             assert most in sentences(lang)[key]
     assert "small differences" not in sentences("en")["export.code_packaged"], "nobody has measured them"
-
-
-def test_attention_overtakes_in_most_models():
-    """The lead of the models' costs, counted over the models that are listed there."""
-    entries = [preset.model for preset in presets()]
-    short = [model_flops(model, n_tokens=16) for model in entries]
-    smaller = [flops.projections + flops.pairs < flops.feed_forward for flops in short]
-    later = [(overtakes(model) or 0) > 1 for model in entries]
-    both = sum(a and b for a, b in zip(smaller, later, strict=True))
-    assert 2 * both > len(entries), (both, len(entries))
-    assert "In most real models attention is the smaller part" in sentences("en")["cost.models.lead"]
 
 
 def test_numbers_in_fixed_sentences_are_counted():
