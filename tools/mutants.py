@@ -203,7 +203,7 @@ def look(page: str) -> dict[str, Any]:
     from tests.shown.contents import contents_of, differences, differences_of_languages, to_json
     from tools.record import PLACES, SETTINGS, name_of, read_chinese, read_record
 
-    record, chinese, sent, red, wrong = read_record(), read_chinese(), {}, [], []
+    record, chinese, messages, red, wrong = read_record(), read_chinese(), {}, [], []
     places = [place for place in PLACES if place[0] == page]
     with pytest.MonkeyPatch.context() as patch:
         open_app = opener(patch)
@@ -218,7 +218,7 @@ def look(page: str) -> dict[str, Any]:
             if passing < n:
                 red.append(name)
             contents = contents_of(app)
-            sent[name] = json.loads(to_json(contents))
+            messages[name] = json.loads(to_json(contents))
             expected = record[name_of(*place)]
             if lang == "en":
                 lines = differences(expected, contents)
@@ -226,7 +226,12 @@ def look(page: str) -> dict[str, Any]:
                 lines = differences_of_languages(expected, chinese[name_of(*place)], contents)
             if lines:
                 wrong.append(name)
-    return {"sent": sent, "red": red, "wrong": wrong, "modules": [name for name in sys.modules if name[:4] == "viz."]}
+    return {
+        "sent": messages,
+        "red": red,
+        "wrong": wrong,
+        "modules": [name for name in sys.modules if name[:4] == "viz."],
+    }
 
 
 def test(page: str) -> list[str]:

@@ -153,7 +153,7 @@ def problems_of(app: AppTest, page: str, view: str, choices: dict[str, Any]) -> 
     passing, n = checked(app, view)
     if passing != n:
         yield f"{passing} of {n} checks hold"
-    yield from (f"{other} is drawn, too" for other in views_of(page) if other != view and checked(app, other)[1])
+    yield from (f"{name} is drawn, too" for name in views_of(page) if name != view and checked(app, name)[1])
     has_word = page in OWN_SIZES or view != section_with_text(page)
     if not has_word and not says_whence(app, t, page, choices["source"]):
         yield "nothing says where the numbers come from"

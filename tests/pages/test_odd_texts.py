@@ -59,7 +59,7 @@ def test_angles_and_offsets_read_as_written(sentences):
 
 
 def test_factor_leaves_equal_scores_alike(sentences):
-    alike = T("positions.no_positions.says_alike", n="1,048,576", before="9.5·10⁻⁷", factor="1.49")
+    alike = T("positions.no_positions.says", n="1,048,576", before="9.5·10⁻⁷", factor="1.49", after="9.5·10⁻⁷")
     assert alike in sentences("positions", SAME)
 
 

@@ -98,15 +98,15 @@ def differences(before: Contents, now: Contents) -> list[str]:
     return lines
 
 
-def differences_of_languages(english: Contents, words: Words, other: Contents) -> list[str]:
+def differences_of_languages(english: Contents, words: Words, chinese: Contents) -> list[str]:
     """Return what another language sends beside its own words and the numbers of English.
 
     Of a sentence's numbers those of one digit are left out: one language may write them as words.
     """
     expected = {key: (words.get(key, []), digests) for key, (_, digests) in english.items()}
-    numbers, other_numbers = (Counter(_numbers_of(contents[""][0])) for contents in (english, other))
-    others = *(numbers - other_numbers), *(other_numbers - numbers)
-    return [*differences(expected, other), *(f"number in sentences: {mark}" for mark in others)]
+    numbers, chinese_numbers = (Counter(_numbers_of(contents[""][0])) for contents in (english, chinese))
+    marks = *(numbers - chinese_numbers), *(chinese_numbers - numbers)
+    return [*differences(expected, chinese), *(f"number in sentences: {mark}" for mark in marks)]
 
 
 def _numbers_of(sentences: list[str]) -> Iterator[str]:
