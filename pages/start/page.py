@@ -1,4 +1,4 @@
-"""The start page: one head on one sentence, a box for another one, three entry links, and all pages as a diagram.
+"""The start page: one head on one sentence, a box for another one, and three entry links.
 
 It needs no model: the weights are on file, so that the picture is there before torch is imported.
 """
@@ -10,8 +10,6 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.start import arcs
-from pages.start.diagram import diagram
-from viz.components.view import View
 from viz.frame.links import SHARED
 from viz.frame.modes import say
 from viz.frame.shared import LANG
@@ -25,7 +23,6 @@ DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "know": ("heads", {}),
 }
 """Entry links: page and query parameters of each."""
-DIAGRAM = View("start/diagram")
 
 
 class Start:
@@ -44,7 +41,6 @@ class Start:
         choices = {"lang": lang, **link.query_parameters(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, choices))
-        DIAGRAM.mount(key="diagram", data=diagram(t, choices))
 
 
 def doors(t: Translate, choices: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ def test_pages_keep_content_policy(hosted, page):
 @pytest.mark.parametrize(
     ("path", "views", "probed", "visible"),
     [
-        ("", {"arcs", "diagram"}, {"/"}, (".start .word", 14)),
+        ("", {"arcs"}, {"/"}, (".start .word", 14)),
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )

@@ -36,7 +36,7 @@ HOSTILE = [
     "<b>",
 ]
 NO_PICTURES = {
-    *("start/diagram", "share/share", "present/notes", "present/presenter", "figure/menu"),
+    *("share/share", "present/notes", "present/presenter", "figure/menu"),
     *("lesson/lesson_bar", "lesson/lesson_path", "lesson/my_lesson", "lesson/sheet", "search/find", "search/search"),
 }
 """Views that are ways to somewhere, or controls, and show no numbers; nor do those of the frame."""

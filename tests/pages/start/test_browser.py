@@ -55,7 +55,6 @@ def test_arcs_switch_and_ways_on(visit):
     expect(page).to_have_title(T("start.tab"))
     start, status = page.locator(".start"), page.locator(".start .says")
     word = lambda text: start.locator(".word", has_text=re.compile(rf"^{re.escape(text)}[\d.]*$"))  # noqa: E731
-    assert page.locator(".diagram .wide").evaluate("svg => svg.getBoundingClientRect().bottom") <= SCREEN[1]
     assert_shown(page, 0, "it")
     expect(status).to_contain_text("“it” looks most at “animal”: 0.68.")
     expect(status).to_contain_text(
@@ -100,13 +99,6 @@ def test_arcs_switch_and_ways_on(visit):
         page.go_back()
         expect(page.get_by_role("heading", level=1)).to_have_text(T("start.headline"))
         wait_run(page)
-    page.locator(".diagram .wide a", has_text=T("masks.title")).focus()
-    page.keyboard.press("Enter")
-    expect(page.locator(".painter")).to_be_visible()
-    wait_run(page)
-    page.go_back()
-    expect(start).to_be_visible()
-    wait_run(page)
 
     box.fill("The cat sat on the mat because it was warm.")
     box.press("Enter")

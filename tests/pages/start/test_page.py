@@ -3,7 +3,6 @@
 import json
 import re
 from html import unescape
-from itertools import combinations
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,8 +10,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages import FIRST, PAGES
-from pages.start.diagram import HIGH, STACKING, TALL, WIDE, diagram
+from pages import FIRST
 from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
 from tests.packaged import packaged_file
@@ -56,24 +54,7 @@ def test_sentence_doors_and_page_links(open_app, lang):
         (f"lessons?lang={lang}", t("start.teach")),
         (f"heads?lang={lang}", t("start.know")),
     ]
-    assert set(view_payload(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
     assert link(app) == ({} if lang == "en" else {"lang": lang})
-
-
-@pytest.mark.parametrize("plan", [WIDE, TALL], ids=lambda plan: plan.name)
-def test_page_boxes_do_not_overlap(plan):
-    assert {*plan.boxes, STACKING} == set(PAGES)
-    inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "attention_today", "convolution")
-    for first, second in combinations(plan.boxes.values(), 2):
-        apart = [first[0] + first[2] <= second[0], second[0] + second[2] <= first[0]]
-        assert any(apart) or abs(first[1] - second[1]) >= HIGH
-    for page, (x, y, width) in plan.boxes.items():
-        left_edge, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
-        assert left_edge <= x and x + width <= left_edge + wide and top <= y and y + HIGH <= top + high
-    for lang in LANGUAGES:
-        for page, (_, _, width) in plan.boxes.items():
-            name = diagram(translator(lang), {})["names"][page]
-            assert sum(14 if ord(letter) > 0x2E80 else 6.5 for letter in name) < width, (name, "at 14 px")
 
 
 def test_embedded_start_opens_heads(open_app):
