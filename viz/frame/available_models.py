@@ -36,7 +36,7 @@ def _permitted_entries(*, too_large: bool) -> list[registry.Entry]:
 
 
 @lru_cache(maxsize=1)
-def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, tuple[registry.Entry, bool]]:
+def _on_this_machine(_moment: int, of: Stores, _models_bytes: int) -> Mapping[str, tuple[registry.Entry, bool]]:
     """The models that can be had, by name, and whether they are here; one moment, one look, which takes 3 ms.
 
     Those in memory are here, though their files may be gone since. Others are to be had from the hub or the package
@@ -53,7 +53,8 @@ def _can_be_fetched(entry: registry.Entry) -> bool:
 
 
 def _now() -> Mapping[str, tuple[registry.Entry, bool]]:
-    return _on_this_machine(int(time.monotonic() / MOMENT), stores())
+    of = stores()
+    return _on_this_machine(int(time.monotonic() / MOMENT), of, of.bounds.models_bytes)
 
 
 def is_here(name: str) -> bool:
