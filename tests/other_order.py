@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import torch
 from torch import Tensor
@@ -84,7 +85,10 @@ def _replace(library: torch.library.Library, name: str, reorder: Callable[..., A
         values = values.where(_cells(tuple(values.shape), _layout(arguments[0])), second_values)
         return (values, *rest) if rest else values
 
-    library.impl(name, compute, "CPU", with_keyset=True)
+    with catch_warnings():
+        # To replace a kernel is what this is for; some builds of torch warn of the first.
+        simplefilter("ignore")
+        library.impl(name, compute, "CPU", with_keyset=True)
 
 
 LIBRARY = torch.library.Library("aten", "IMPL")

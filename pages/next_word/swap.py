@@ -18,7 +18,6 @@ from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
-from viz.text.naming import name_token
 
 MAP, MOST = "next_swaps", 12
 
@@ -62,7 +61,7 @@ def _swap_source(context: NextWordContext) -> Source | None:
         st.info(t("next_word.swap_long", n=n, most=limits.SWAPPED_TOKENS))
         return None
     if mine.ids[: context.at + 1] == theirs.ids[: context.at + 1]:
-        st.text(t("next_word.swap_later", token=name_token(context.labels, context.at)))
+        st.info(t("next_word.swap_later", at=context.at))
         return None
     return second
 

@@ -236,9 +236,9 @@ LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
 """A section that has a tab on a desk, and on a phone a line of the menu."""
 
 
-@pytest.mark.fast("heads-dark-joined")
+@pytest.mark.fast("heads-dark-compare")
 @pytest.mark.parametrize(
-    ("path", "scheme", "section"), [("heads", "dark", "joined"), ("step-by-step", "light", "saturation")]
+    ("path", "scheme", "section"), [("heads", "dark", "compare"), ("step-by-step", "light", "saturation")]
 )
 def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     """The open section's tab is one of three; the menu beside them has the others."""
@@ -249,7 +249,7 @@ def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     open_tab = page.locator(".st-key-section [aria-checked=true]")
     expect(open_tab).to_be_in_viewport(ratio=1)
     bar = page.locator(".st-key-section [role=radiogroup]")
-    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
+    assert bar.evaluate("bar => bar.scrollWidth - bar.clientWidth") <= 1, "which rounding leaves"
     expect(bar.get_by_role("radio").locator("visible=true")).to_have_count(3)
     title = translator("en")(f"{path.replace('-', '_')}.{LAST_TAB[path]}.title")
     open_section(page, title)

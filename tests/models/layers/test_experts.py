@@ -122,7 +122,7 @@ def test_experts_are_views(tmp_path):
 
 def test_groups_of_experts_are_refused(tmp_path):
     model = open_case("dots1", tmp_path / "small", n_group=2, topk_group=1, num_experts=4, n_routed_experts=4)
-    with pytest.raises(ModelError, match="'dots1' first chooses groups of experts") as error:
+    with pytest.raises(ModelError, match="dots1 first chooses groups of experts") as error:
         find_block_layout(model, "decoder")
     assert error.value.code == "block_groups"
     assert find_block_layout(model, "decoder", of_stream=True).network == "mlp"
