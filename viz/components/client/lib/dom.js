@@ -50,7 +50,7 @@ export function element(tag, className = "", attributes = {}, text = "") {
 export function prose(tag, className = "", attributes = {}, text = "") {
   const node = element(tag, className, attributes);
   const parts = text.split(/(?<=\b[dW])_(k|v|model|ff|[QKVO])\b/);
-  node.append(...parts.map((part, at) => (at % 2 ? element("sub", "", {}, part) : part)));
+  node.append(...parts.map((part, at) => (at % 2 ? element("sub", "", { style: "font-size: 0.88em" }, part) : part)));
   return node;
 }
 
