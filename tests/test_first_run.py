@@ -16,7 +16,7 @@ bare = sorted(sys.modules)
 app = AppTest.from_file(SCRIPT, default_timeout=600).run()
 assert not app.exception
 shown = [view.proto.component_name.partition(".")[2] for view in app.get("bidi_component")]
-assert {"arcs", "diagram"} < set(shown), shown
+assert "arcs" in shown, shown
 declared = set(app.session_state["_parameters"].declared)
 assert declared == {"lang", "present", "notes", "print", "without", "theme", "sentence"}, "no other page's"
 start = sorted(sys.modules)
