@@ -4,7 +4,7 @@ from typing import Final
 
 from viz import limits
 from viz.models.tokens import Tokens
-from viz.params import Ints, Text, TokenIndex
+from viz.params import Ints, Scope, Text, TokenIndex
 
 
 def _is_word(word: str) -> bool:
@@ -15,7 +15,7 @@ def _last(tokens: Tokens) -> int:
     return len(tokens.ids) - 1
 
 
-AT: Final = TokenIndex("next_at", _last, high=_last, words=lambda tokens: tokens.labels)
+AT: Final = TokenIndex("next_at", _last, high=_last, scope=Scope(lambda tokens: tokens.labels))
 """The token to predict after; the last one by default."""
 FOLLOW: Final = Text("follow", lambda default: default, allows=_is_word)
 """The followed word: of the likeliest, or any typed one."""

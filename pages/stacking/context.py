@@ -20,7 +20,7 @@ from viz.frame.scene import Scene, mask_has_effect
 from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
-from viz.params import Int, TokenIndex
+from viz.params import Int, Scope, TokenIndex
 from viz.text import Translate, join_names, paragraph
 from viz.text.naming import name_token
 
@@ -49,7 +49,7 @@ def _default_token(tokens: Tokens) -> int:
 
 
 FROM_TOKEN = TokenIndex(
-    "from_token", _default_token, high=lambda tokens: len(tokens.ids) - 1, words=lambda tokens: tokens.labels
+    "from_token", _default_token, high=lambda tokens: len(tokens.ids) - 1, scope=Scope(lambda tokens: tokens.labels)
 )
 """The token of the last layer."""
 

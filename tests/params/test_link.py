@@ -106,7 +106,7 @@ def one_number() -> None:
     from viz.params.session import of_session
 
     link.begin()
-    of_session().path = "page"
+    of_session().open_page("page")
     st.text(Int("n", 1, high=9).read())
     st.text(of_session().is_back)
     link.end()
@@ -149,7 +149,7 @@ def one_slider() -> None:
     from viz.params.session import of_session
 
     link.begin()
-    of_session().path = "page"
+    of_session().open_page("page")
     Int("n", 1, high=9).slider("n")
     link.end()
 
@@ -185,7 +185,7 @@ def parts_of_a_page() -> None:
 
     link.begin()
     begin_page()
-    of_session().path = "page"
+    of_session().open_page("page")
     fault = st.session_state.pop("_fault", "")
     n, m = Int("n", 1, high=9), Int("m", 1, high=9)
     letter = Choice("letter", among=("a", "b", "c"))

@@ -11,7 +11,7 @@ def kinds() -> None:
     """A parameter of each kind, and the names in the link that were refused."""
     import streamlit as st
 
-    from viz.params import Choice, Flag, Int, Ints, Real, Text, TokenIndex, link
+    from viz.params import Choice, Flag, Int, Ints, Real, Scope, Text, TokenIndex, link
 
     link.begin()
     read = {
@@ -23,7 +23,9 @@ def kinds() -> None:
         "flag": Flag("flag").read(),
         "text": Text("text", "default", allows=lambda text: "!" not in text).read(),
         "ints": Ints("ints", high=4).read(),
-        "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, words=lambda words: words).read(("a", "b")),
+        "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, scope=Scope(lambda words: words)).read(
+            ("a", "b")
+        ),
     }
     st.session_state["_refused"], st.session_state["_read"] = link.take_invalid_names(), read
     link.end()

@@ -25,7 +25,8 @@ def page() -> None:
 
     link.begin()
     begin_page()
-    of_session().path = open_page = st.session_state["_open"]
+    open_page = st.session_state["_open"]
+    of_session().open_page(open_page)
     n = Int("n", 3 if open_page == "first" else 5, high=9)
     m = Int("m", 2, low=1, high=lambda n: n + 1)
     k = Int("k", 3, among=lambda n: [i for i in range(10) if i != n], nearest=True)
@@ -34,7 +35,7 @@ def page() -> None:
     some = Ints("some", high=4)
     real = Real("real", 0.5, low=0.0, high=1.0, scope=Scope(open_page))
     text = Text("text", "the cat saw it", longest=100)
-    at = TokenIndex("at", high=lambda words: len(words) - 1, words=lambda words: words)
+    at = TokenIndex("at", high=lambda words: len(words) - 1, scope=Scope(lambda words: words))
     match st.session_state.pop("_does", None):
         case "reset":
             for parameter in (n, m, k, letter, on, some, real, text, at):

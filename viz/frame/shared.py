@@ -79,7 +79,10 @@ MODEL = Choice("model", lambda models: models.first, among=lambda models: list(m
 LAYER = Int("layer", 3, among=_layers, nearest=True)
 HEAD = Int("head", 1, high=lambda n_heads: n_heads - 1)
 QUERY = TokenIndex(
-    "query", lambda places: places.first, among=lambda places: places.among, words=lambda places: places.words
+    "query",
+    lambda places: places.first,
+    among=lambda places: places.among,
+    scope=Scope(lambda places: places.words),
 )
 KEY = QUERY.variant(name="key")
 D_MODEL = Int("d_model", 16, among=limits.WIDTHS)

@@ -76,7 +76,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
     next(iter(page_groups.values())).append(_page(first, t(f"{first}.title"), is_alias=True))
     current_page = st.navigation(page_groups, position="hidden" if hidden else "sidebar", expanded=True)
-    of_session().path = current_page.url_path
+    of_session().open_page(current_page.url_path)
     pages = [name for names in groups.values() for name in names]
     open_page = next((name for name in pages if path_of(name) == current_page.url_path), first)
     st.set_page_config(page_title=tab_title(t, open_page))

@@ -9,7 +9,7 @@ Declared, read and drawn::
 
 The argument ``about`` of ``read`` and of the controls is the page's data: a context, a model, a list. Functions for a
 default, a range or an owner are called with it. Kinds: ``Int``, ``Real``, ``Choice`` (of codes), ``Flag``, ``Text``,
-``Ints`` and ``TokenIndex``, which follows its word (``words=lambda context: context.labels``).
+``Ints`` and ``TokenIndex``, which follows its word (``scope=Scope(lambda context: context.labels)``).
 
 A page that gives a shared parameter another default or range has a variant: ``QUERY.variant(default=0)``.
 ``scope=Scope(owner)`` keeps a separate value for each owner. A family of parameters is a

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.params.parameter import OneOf, Parameter, resolve
+from viz.params.parameter import OneOf, Parameter
 from viz.params.session import of_session
 
 N = TypeVar("N", bound=float)
@@ -24,7 +24,8 @@ class Number(OneOf[N]):
     def bounds(self, about: Any = None) -> tuple[N, N]:
         """Return the lowest and the highest valid number."""
         if self.among is None:
-            return resolve(self.low, about), resolve(self.high, about)
+            low, high = self.low, self.high
+            return low(about) if callable(low) else low, high(about) if callable(high) else high
         among = self.options(about)
         return among[0], among[-1]
 
@@ -77,18 +78,17 @@ class Int(Number[int]):
     def _resolve_default(self, about: Any) -> int:
         return self._nearest(super()._resolve_default(about), about)
 
-    def enter(self, about: Any = None) -> None:
-        """Switch to the current owner's value, and clamp it."""
-        super().enter(about)
-        value = st.session_state.get(self.name)
-        if self.is_chosen and isinstance(value, int) and (nearest := self._nearest(value, about)) != value:
-            self.set(nearest)
+    def _replace(self, value: int, default: int, about: Any) -> int:
+        nearest = self._nearest(value, about) if isinstance(value, int) else default
+        return nearest if self._is_allowed(about, nearest) else default
 
     def _nearest(self, value: int, about: Any) -> int:
         if self.among is None:
             low, high = self.bounds(about)
             return min(max(value, low), high)
-        return min(self.options(about), key=lambda option: abs(option - value)) if self.nearest else value
+        if not self.nearest or value in (options := self.options(about)):
+            return value
+        return min(options, key=lambda option: abs(option - value))
 
 
 def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_place: bool = True) -> int | None:
@@ -115,16 +115,11 @@ def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_p
 
 @dataclass(frozen=True)
 class TokenIndex(Int):
-    """The position of a token in a text; -1 is none. It follows its word when the ``words`` change.
+    """The position of a token in a text; -1 is none. It follows its word when the words change, which its scope names.
 
     If the word is missing in the new text, the value is reset. A value that is a default becomes the default of the new
     text. If that has none, the word is kept like a chosen one, because the user sees it.
     """
-
-    words: Callable[[Any], tuple[str, ...]] = field(kw_only=True)
-
-    def _owner(self, about: Any) -> tuple[str, ...]:
-        return self.words(about)
 
     def _change_owner(self, before: Any, owner: Any, about: Any) -> None:
         """Follow the word from the text before into this one."""
@@ -179,11 +174,11 @@ class Text(Parameter[str]):
     default: Any = ""
     longest: int | None = field(default=None, kw_only=True)
 
-    def enter(self, about: Any = None) -> None:
-        """Switch to the current owner's value, and note how much of it a link carries."""
-        super().enter(about)
+    def read(self, about: Any = None) -> str:
+        """Declare the parameter and return its value; note how much of it a link carries."""
         if self.longest is not None:
             of_session().longest[self.name] = self.longest
+        return super().read(about)
 
     def text_box(self, label: str, about: Any = None, *, draw: Callable[..., Any], **options: Any) -> str:
         """Draw a text input with Streamlit's function ``draw``; return the text as typed.
@@ -218,7 +213,8 @@ class Ints(Parameter[list[int]]):
 
     def options(self, about: Any = None) -> range:
         """Return the valid numbers."""
-        return range(resolve(self.low, about), resolve(self.high, about) + 1)
+        high: int = self.high(about) if callable(self.high) else self.high
+        return range(self.low(about) if callable(self.low) else self.low, high + 1)
 
     def _resolve_default(self, about: Any) -> list[int]:
         return list(super()._resolve_default(about))

@@ -35,7 +35,7 @@ def begin() -> None:
     if first or is_navigation:
         record.link = address_parameters()
         record.refused = []
-        record.believed = None if first else set()
+        record.is_back, record.believed = not first, set()
         record.overruled, record.replacements = {}, {}
     else:
         undo_late_values()
@@ -146,7 +146,7 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
         for name in record.link:
             Parameter(name).forget()
     # `link` is kept: pages not opened yet still read their parameters from it.
-    record.written, record.page, record.believed = wanted, record.path, None
+    record.written, record.page, record.is_new_page, record.is_back = wanted, record.path, False, False
     record.fragments.drawn_values = {}
     record.fragments.note_drawn(())
 

@@ -21,11 +21,6 @@ _NAMED_BY_INDEX: Final = ("selectbox", "radio")
 """Widgets with a list whose default is given by its place in that."""
 
 
-def resolve(value: Any, about: Any) -> Any:
-    """Return a value, or the result of calling it with the page's data."""
-    return value(about) if callable(value) else value
-
-
 @dataclass(frozen=True)
 class Scope:
     """A separate value for each owner of a parameter. Without a scope there is one value for all pages.
@@ -66,21 +61,22 @@ class Parameter(Generic[T]):
 
     def read(self, about: Any = None) -> T:
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
-        self.enter(about)
+        if self.scope:
+            self.enter(about)
         state, record, name = st.session_state, of_session(), self.name
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declare(name, default)
-        if name not in state or record.predates_navigation(name):
+        if name not in state or (record.is_back and name not in record.believed):
             record.current_defaults.pop(name, None)
             value = self._read_link(about, default)
             self.set(value)
         else:
             value = state[name]
-            is_kept = is_declared or record.is_chosen(name, value)
-            if value != default and not (is_kept and self._is_allowed(about, value)):
-                value = default
+            is_chosen = value != default and record.is_chosen(name, value)
+            if value != default and not ((is_declared or is_chosen) and self._is_allowed(about, value)):
+                value = self._replace(value, default, about) if is_chosen else default
                 self.set(value)
             elif not is_declared and record.is_new_page:
                 # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
@@ -113,24 +109,25 @@ class Parameter(Generic[T]):
         raise NotImplementedError
 
     def _resolve_default(self, about: Any) -> T:
-        default: T = resolve(self.default, about)
+        default: T = self.default(about) if callable(self.default) else self.default
+        return default
+
+    def _replace(self, value: T, default: T, about: Any) -> T:
+        """Return what takes the place of a chosen value that is no longer valid."""
         return default
 
     def _is_allowed(self, about: Any, value: T) -> bool:
         return self.allows is None or self.allows(value)
 
     def enter(self, about: Any = None) -> None:
-        """Switch to the current owner's value, and adjust it to the page's data, before it is read."""
-        if (owner := self._owner(about)) is None:
-            return
+        """Switch to the current owner's value, before it is read."""
+        assert self.scope
+        owner = self.scope.owner(about) if callable(self.scope.owner) else self.scope.owner
         scopes = of_session().scopes
         before = scopes.setdefault(self.name, owner)
         if before != owner:
             scopes[self.name] = owner
             self._change_owner(before, owner, about)
-
-    def _owner(self, about: Any) -> Any:
-        return self.scope and resolve(self.scope.owner, about)
 
     def _change_owner(self, before: Any, owner: Any, about: Any) -> None:
         """Restore the value of an owner that is active again."""
@@ -168,7 +165,8 @@ class Parameter(Generic[T]):
     @property
     def predates_navigation(self) -> bool:
         """True if the value predates the last Back or Forward and was not read from its link yet."""
-        return of_session().predates_navigation(self.name)
+        record = of_session()
+        return record.is_back and self.name not in record.believed
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
@@ -176,7 +174,7 @@ class Parameter(Generic[T]):
         recent = record.set_values.setdefault(name, [])
         recent += [state[name], value] if name in state else [value]
         del recent[:-_MAX_RECENT_VALUES]
-        if record.believed is not None:
+        if record.is_back:
             record.believed.add(name)
             record.overruled.setdefault(name, state.get(name, value))
         if name in record.overruled and (record.is_back or name not in record.replacements):
@@ -274,7 +272,7 @@ class OneOf(Parameter[T]):
 
     def options(self, about: Any = None) -> Sequence[T]:
         """Return the valid values."""
-        options: Sequence[T] = resolve(self.among, about)
+        options: Sequence[T] = self.among(about) if callable(self.among) else self.among or ()
         return options
 
     def _is_allowed(self, about: Any, value: T) -> bool:

@@ -58,7 +58,8 @@ class Parameters:
 
     Args:
         link: values of parameters not declared yet.
-        believed: after Back or Forward, names already read from the link; else None.
+        is_back: True in a run that Back or Forward started, and in the next one if that was interrupted.
+        believed: names already read from its link then.
         overruled: values that the last Back or Forward has replaced.
         replacements: values that it has put in their place, if any.
         refused: names whose values in the link were invalid.
@@ -74,13 +75,15 @@ class Parameters:
         always: names in the link even at their defaults.
         path: the address of the open page, below the app's own.
         page: the address of the page of the last complete run.
+        is_new_page: True until a run of this page is complete.
         history_note: of the last Back or Forward.
         written: the link that was last written into the address bar.
         fragments: the fragments of the page.
     """
 
     link: dict[str, str] = field(default_factory=dict)
-    believed: set[str] | None = None
+    is_back: bool = False
+    believed: set[str] = field(default_factory=set)
     overruled: dict[str, Any] = field(default_factory=dict)
     replacements: dict[str, Any] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
@@ -96,6 +99,7 @@ class Parameters:
     always: frozenset[str] = frozenset()
     path: str = ""
     page: str | None = None
+    is_new_page: bool = True
     history_note: str = ""
     written: dict[str, str] | None = None
     fragments: Fragments = field(default_factory=Fragments)
@@ -108,10 +112,6 @@ class Parameters:
     def is_chosen(self, name: str, value: Any) -> bool:
         """Return True if a parameter's value is not the default that was set last."""
         return name not in self.current_defaults or value != self.current_defaults[name]
-
-    def predates_navigation(self, name: str) -> bool:
-        """Return True if a value predates the last Back or Forward and was not read from its link yet."""
-        return self.believed is not None and name not in self.believed
 
     def is_stale(self, name: str, value: Any) -> bool:
         """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
@@ -128,15 +128,9 @@ class Parameters:
         del self.set_values[name]
         return False
 
-    @property
-    def is_back(self) -> bool:
-        """True in a run that Back or Forward started, and in the next one if that was interrupted."""
-        return self.believed is not None
-
-    @property
-    def is_new_page(self) -> bool:
-        """True until a run of this page is complete."""
-        return self.page != self.path
+    def open_page(self, path: str) -> None:
+        """Note the address of the page that this run draws."""
+        self.path, self.is_new_page = path, self.page != path
 
 
 RECORD: Remembered[Parameters] = Remembered("_parameters")

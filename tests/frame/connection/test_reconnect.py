@@ -14,7 +14,7 @@ def one_box() -> None:
 
     link.begin()
     box = Text("text", "default", longest=100)
-    of_session().path = "page"
+    of_session().open_page("page")
     match st.session_state.pop("asked", ""):
         case "example":
             box.set("an example")
