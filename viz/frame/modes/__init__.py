@@ -6,12 +6,13 @@ A mode is a folder in ``viz/modes`` whose ``MODE`` is a :class:`Mode`. Each hook
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 
 from viz.frame import view
-from viz.params import link
+from viz.params import Parameter, link
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -55,21 +56,17 @@ class PageRun:
 class Mode:
     """One way to look at pages. A subclass overrides the hooks it needs."""
 
+    reads: Mapping[str, Callable[[], Any]] = MappingProxyType({})
+    """The options of the view that it reads, by the name in :func:`viz.frame.view.of_link`."""
     parameters: tuple[str, ...] = ()
-    """The parameters of the link that it reads in :meth:`read`; a link to another page carries them along."""
+    """The parameters of the link that these are read from; a link to another page carries them along."""
+    opened_by: tuple[Parameter[Any], ...] = ()
+    """Of a mode without options of the view, the parameters that open it; Back to a link without them closes it."""
 
     @property
     def hides(self) -> Collection[PagePart]:
         """The parts that it hides or turns off; asked for wherever they are drawn."""
         return NOTHING
-
-    def read(self, view_options: view.View) -> view.View:
-        """Return the view with this mode's options from the link."""
-        return view_options
-
-    def is_on(self, view_options: view.View) -> bool:
-        """Return True if this run goes through the mode; its other hooks are called only then."""
-        return True
 
     def before(self, t: Translate) -> None:
         """Begin a run, before anything of it is drawn."""
@@ -136,12 +133,14 @@ class Mode:
         return None
 
     def step_of_view(self, t: Translate, page: str, section: str) -> Mapping[str, Any]:
-        """Return the data of a step that the panel for sharing needs."""
+        """Return the data of a step that the panel for sharing needs, on or not."""
         return {}
 
 
 _installed: list[Mode] = []
 _OF_RUN: Remembered[tuple[Mode, ...]] = Remembered("_modes", default=())
+_HIDING: Remembered[tuple[Mode, ...]] = Remembered("_hiding_modes", default=())
+"""Of these, the ones that hide parts."""
 
 
 def install(modes: Iterable[Mode]) -> None:
@@ -156,17 +155,35 @@ def of_run() -> tuple[Mode, ...]:
 
 def shows(part: PagePart) -> bool:
     """Return True if no mode hides a part."""
-    return not any(part in mode.hides for mode in of_run())
+    return not any(part in mode.hides for mode in _HIDING.read())
 
 
 def read_view() -> view.View:
-    """Read the view options of the link for this run, and with them its modes; invalid ones are ignored."""
-    view_options = view.View()
-    for mode in _installed:
-        view_options = mode.read(view_options)
+    """Read the view options of the link for this run, and with them its modes; invalid ones are ignored.
+
+    A mode that neither reads an option nor has parameters that open it is on in every run.
+    """
+    options = {name: read() for mode in _installed for name, read in mode.reads.items()}
+    view_options = view.of_link(**options)
     view.set_current(view_options)
-    _OF_RUN.set(tuple(mode for mode in _installed if mode.is_on(view_options)))
+    on = [mode for mode in _installed if _is_on(mode, view_options)]
+    _OF_RUN.set(tuple(on))
+    _HIDING.set(tuple(mode for mode in on if type(mode).hides is not Mode.hides))
     return view_options
+
+
+def _is_on(mode: Mode, view_options: view.View) -> bool:
+    if mode.opened_by:
+        return _is_opened(mode.opened_by)
+    return not mode.reads or any(getattr(view_options, name) != getattr(view.PLAIN, name) for name in mode.reads)
+
+
+def _is_opened(parameters: Sequence[Parameter[Any]]) -> bool:
+    """Return True if one of these has a value; reset those whose values predate Back or Forward."""
+    unknown = [parameter for parameter in parameters if not parameter.is_known]
+    for parameter in unknown:
+        parameter.forget()
+    return len(unknown) < len(parameters)
 
 
 def parameters() -> tuple[str, ...]:
@@ -238,7 +255,7 @@ def walk(t: Translate) -> "Walk | None":
 
 def step_of_view(t: Translate, page: str, section: str) -> Mapping[str, Any] | None:
     """Return a step that shows this view, if a mode has such steps."""
-    return next(filter(None, (mode.step_of_view(t, page, section) for mode in of_run())), None)
+    return next(filter(None, (mode.step_of_view(t, page, section) for mode in _installed)), None)
 
 
 def refusal(t: Translate) -> str:

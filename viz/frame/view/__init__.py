@@ -1,11 +1,11 @@
 """View options of a page from its link: presented, embedded, printed, without some controls.
 
-They change no number. Before the page is drawn, each mode adds its options from the link
-(:meth:`viz.frame.modes.Mode.read`).
+They change no number. Before the page is drawn, the modes' options are read from the link
+(:attr:`viz.frame.modes.Mode.reads`).
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from viz.params.memory import Remembered
 
@@ -52,7 +52,22 @@ class View:
         return name not in self.hide
 
 
-_VIEW: Remembered[View] = Remembered("_view", default=View())
+PLAIN: Final = View()
+"""Without any option."""
+_VIEW: Remembered[View] = Remembered("_view", default=PLAIN)
+
+
+def of_link(*, embed: bool | None = None, present: bool = False, hide: str = "", **options: Any) -> View:
+    """Return the view of a link; nothing is presented in somebody else's page.
+
+    Args:
+        embed: what Streamlit says of the page.
+        present: as the link has it.
+        hide: names joined by hyphens.
+        options: the other fields of a view.
+    """
+    names = frozenset(hide.split("-")) - {""}
+    return View(embed=bool(embed), present=present and not embed, hide=names, **options)
 
 
 def set_current(view_options: View) -> None:

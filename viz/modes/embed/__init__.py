@@ -1,8 +1,8 @@
 """A page embedded in another site: no navigation, fewer controls, its own height, and one link to the app."""
 
 import re
-from dataclasses import replace
-from typing import cast
+from functools import partial
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from viz.components.view import View as ClientView
 from viz.frame import view
 from viz.frame.links.address import address
 from viz.frame.modes import NOTHING, Mode, PagePart, PageRun
-from viz.frame.view import THEMES, Theme, View
+from viz.frame.view import THEMES
 from viz.frame.view.assets import style
 from viz.params import Choice, Text
 from viz.text import Translate
@@ -39,20 +39,10 @@ HEIGHT = ClientView("frame/height")
 class EmbedMode(Mode):
     """Streamlit's own ``embed=true``, which it keeps in the link itself; and what a frame may leave out of any page."""
 
+    reads = MappingProxyType(
+        {"embed": partial(getattr, st.context, "is_embedded"), "hide": WITHOUT.read, "theme": THEME.read}
+    )
     parameters = (WITHOUT.name, THEME.name)
-
-    def is_on(self, view_options: View) -> bool:
-        """Return True in a frame, and where controls are left out."""
-        return view_options.embed or bool(view_options.hide)
-
-    def read(self, view_options: View) -> View:
-        """Return the view with ``embed``, ``without`` and ``theme``."""
-        return replace(
-            view_options,
-            embed=bool(st.context.is_embedded),
-            hide=frozenset(WITHOUT.read().split("-")) - {""},
-            theme=cast(Theme, THEME.read()),
-        )
 
     def before(self, t: Translate) -> None:
         """Send the styles."""

@@ -24,6 +24,8 @@ _ON: "Remembered[Running | None]" = Remembered("_lesson_on", default=None)
 class LessonMode(Mode):
     """The lesson of the link, at one of its steps; the first page has none."""
 
+    opened_by = (LESSON, OWN_LESSON, LESSON_STEP)
+
     def around_page(self, run: PageRun, draw: Draw) -> None:
         """Draw the page as the step shows it; on paper, outside the sheets, all steps; without its model, a line."""
         if run.is_first:
@@ -125,9 +127,6 @@ class LessonMode(Mode):
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     _ON.set(None)
-    for parameter in (LESSON, OWN_LESSON, LESSON_STEP):
-        if not parameter.is_known:  # a link without it, after Back or Forward, ends the lesson
-            parameter.forget()
     if LESSON.is_known or OWN_LESSON.is_known:
         from viz.modes.lesson.running import open_lesson
 

@@ -3,13 +3,12 @@
 Without ``present=1`` or ``notes=1`` in the link nothing of it is imported, computed or sent.
 """
 
-from dataclasses import replace
+from types import MappingProxyType
 
 import streamlit as st
 
 from viz.frame import view
 from viz.frame.modes import Draw, Mode, PagePart, PageRun
-from viz.frame.view import View
 from viz.frame.view.assets import style
 from viz.params import Flag
 from viz.text import Translate, has_text
@@ -32,19 +31,8 @@ PRESENT, NOTES = Flag("present", parse=_on), Flag("notes", parse=_on)
 class PresentMode(Mode):
     """A presentation, and the window with its notes."""
 
+    reads = MappingProxyType({"present": PRESENT.read, "notes": NOTES.read})
     parameters = (PRESENT.name, NOTES.name)
-
-    def read(self, view_options: View) -> View:
-        """Return the view with ``present`` and ``notes``; nothing is presented in somebody else's page."""
-        return replace(
-            view_options,
-            present=PRESENT.read() and not view_options.embed,
-            notes=NOTES.read(),
-        )
-
-    def is_on(self, view_options: View) -> bool:
-        """Return True in a presentation and its notes."""
-        return view_options.present or view_options.notes
 
     def before(self, t: Translate) -> None:
         """Make the page large."""

@@ -2,16 +2,16 @@
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz import ASSETS
 from viz.frame import modes, view
 from viz.frame.modes import Draw, Mode, PagePart
-from viz.frame.view import PRINTS, Print, View
+from viz.frame.view import PRINTS
 from viz.frame.view.assets import style
 from viz.params import Choice
 from viz.text import Translate
@@ -42,16 +42,9 @@ def _style() -> str:
 class PrintMode(Mode):
     """Paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``)."""
 
+    reads = MappingProxyType({"print": PRINT.read})
     parameters = (PRINT.name,)
     hides = frozenset[PagePart](("views", "section_bar", "buttons", "figure_menu"))
-
-    def read(self, view_options: View) -> View:
-        """Return the view with ``print``."""
-        return replace(view_options, print=cast(Print, PRINT.read()))
-
-    def is_on(self, view_options: View) -> bool:
-        """Return True on paper."""
-        return view_options.is_paper
 
     def before(self, t: Translate) -> None:
         """Lay the page out for paper; until it is complete, printing gives a sentence that says so."""
