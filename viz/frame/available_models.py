@@ -1,7 +1,7 @@
 """The list of models, and those available now."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from viz import limits
@@ -76,6 +76,12 @@ def megabytes_to_fetch(name: str) -> int:
 def label_of(t: Translate, name: str) -> str:
     """Return a model's name for a control; of one that is not here, with the size of what choosing it fetches."""
     return t("choice.to_fetch", model=name, mb=mb) if (mb := megabytes_to_fetch(name)) else name
+
+
+def labels_of(t: Translate, names: Iterable[str]) -> dict[str, str]:
+    """Return the labels of several models for a control."""
+    here = _now()
+    return {name: name if name not in here or here[name][1] else label_of(t, name) for name in names}
 
 
 def models_here() -> dict[str, registry.Entry]:

@@ -1,8 +1,10 @@
 """Sentences to start from, and what to look for in them."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from viz import ASSETS
@@ -13,6 +15,7 @@ from viz.models import registry
 from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.params.session import of_session
+from viz.text.direction import isolate
 
 _STASHED_TEXT: Remembered[str | None] = Remembered("_text_aside", default=None)
 _STASHED_MODEL: Remembered[str | None] = Remembered("_model_aside", default=None)
@@ -48,6 +51,13 @@ def _examples(name: str) -> tuple[Example, ...]:
 def examples() -> tuple[Example, ...]:
     """The sentences of ``assets/examples.toml``, the default one first."""
     return _examples("examples")
+
+
+@cache
+def example_labels(lang: str) -> Mapping[str, str]:
+    """The sentences for a list, by their codes."""
+    labels = {example.code: f"{isolate(example.text)} · {example.why[lang]}" for example in examples()}
+    return MappingProxyType(labels)
 
 
 def pairs() -> tuple[Example, ...]:

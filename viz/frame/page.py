@@ -219,9 +219,8 @@ class Page:
         is_whole = SECTION.value == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
-        draw_tabs(
-            t, main + [ALL] * is_whole, more, lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all")
-        )
+        titles = {name: t(f"{self.name}.{name}.title") for name in (*main, *more)} | {ALL: t("page.all")}
+        draw_tabs(t, main + [ALL] * is_whole, more, titles)
 
 
 def say_refused(t: Translate, note: DeltaGenerator) -> None:

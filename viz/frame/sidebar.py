@@ -14,7 +14,7 @@ from viz.frame import modes, view
 from viz.frame.connection import loading
 from viz.frame.shared import LANG
 from viz.params.session import of_session
-from viz.text import LANGUAGES, Translate, has_text, translator
+from viz.text import LANGUAGES, Translate, has_text, sentences, translator
 
 DOCUMENT = View("frame/document", triggers=("plot",))
 
@@ -41,7 +41,7 @@ def describe_page() -> None:
 def language_control(t: Translate) -> None:
     """Choose the interface's language; below the pages, and drawn after them, so that it is not moved."""
     with st.sidebar:
-        LANG.segments(t("page.language"), says=lambda code: LANGUAGES[code], label_visibility="collapsed")
+        LANG.segments(t("page.language"), says=LANGUAGES.__getitem__, label_visibility="collapsed")
 
 
 def file_of(page: str) -> str:
@@ -69,8 +69,9 @@ def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = Fal
 
 def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, hidden: bool) -> str:
     """Draw the pages in their groups, unless they are hidden, and give the name of the one that is open."""
+    texts = sentences(LANG.value)
     page_groups = {
-        t(f"page.group_{group}"): [_page(name, t(f"{name}.title"), is_first=name == first) for name in names]
+        t(f"page.group_{group}"): [_page(name, texts[f"{name}.title"], is_first=name == first) for name in names]
         for group, names in groups.items()
     }
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.

@@ -179,7 +179,7 @@ class LoadedModel:
         config = self.model.config
         kinds: Sequence[str] = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None) or ()
         by_kind: dict[str, tuple[int, ...]] = {}
-        for i in (i for i in range(self.n_blocks) if i not in self.numbers):
+        for i in sorted(set(range(self.n_blocks)).difference(self.numbers)):
             kind = str(kinds[i]) if i < len(kinds) else ""
             by_kind[kind] = (*by_kind.get(kind, ()), i)
         return by_kind

@@ -150,7 +150,9 @@ class Choice(OneOf[str]):
     """One of a few codes, independent of the language; by default the first."""
 
     def _resolve_default(self, about: Any) -> str:
-        return self.options(about)[0] if self.default is None else super()._resolve_default(about)
+        if self.default is not None:
+            return super()._resolve_default(about)
+        return self.among[0] if isinstance(self.among, tuple) else self.options(about)[0]
 
 
 @dataclass(frozen=True)

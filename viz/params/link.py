@@ -72,7 +72,8 @@ def retain_in_link(*names: str) -> None:
     retain(*names)
     for name in names:
         if name in st.session_state:
-            record.declare(name, None)
+            record.declared[name] = None
+            record.fragments.owners.setdefault(name, record.fragments.part)
 
 
 def retain(*names: str) -> None:

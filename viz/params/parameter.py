@@ -67,7 +67,8 @@ class Parameter(Generic[T]):
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
-        record.declare(name, default)
+        record.declared[name] = default
+        record.fragments.owners.setdefault(name, record.fragments.part)
         if name not in state or (record.is_back and name not in record.believed):
             record.current_defaults.pop(name, None)
             value = self._read_link(about, default)
@@ -81,7 +82,7 @@ class Parameter(Generic[T]):
             elif not is_declared and record.is_new_page:
                 # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
                 state[name] = value
-            elif not is_declared and record.is_stale(name, value):
+            elif not is_declared and value != record.last_set.get(name, value) and record.is_stale(name, value):
                 self.set(value)
         if value == default:
             record.current_defaults[name] = default
@@ -171,6 +172,7 @@ class Parameter(Generic[T]):
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
         state, record, name = st.session_state, of_session(), self.name
+        record.last_set[name] = value
         recent = record.set_values.setdefault(name, [])
         recent += [state[name], value] if name in state else [value]
         del recent[:-_MAX_RECENT_VALUES]
@@ -229,24 +231,25 @@ class Parameter(Generic[T]):
             widget: the name; a ``select_slider`` is drawn only if there are several values.
             label: the label.
             about: the page's data.
-            says: formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
+            says: formats a value; called once for each.
             listed: the values to draw, if not all that are valid.
             options: more for Streamlit.
         """
         value, values = self.read(about), self.options(about) if listed is None else listed
         if widget == "select_slider" and len(values) < 2:
             return value
+        labels = {value: says(value) for value in values}
         # The browser shows new labels of the other two by itself.
         if widget not in ("segmented_control", "pills"):
             # A hash will do: the labels of a long text are 20 kB.
-            self.resend_on_change(hash(tuple(map(says, values))))
+            self.resend_on_change(hash(tuple(labels.values())))
         if widget == "select_slider":
             options["value"] = value
         elif widget not in _NAMED_BY_INDEX:
             options["default"] = value
         elif value in values:
             options["index"] = list(values).index(value)
-        self.draw(getattr(st, widget), label, values, format_func=says, **options)
+        self.draw(getattr(st, widget), label, values, format_func=labels.__getitem__, **options)
         return value
 
     def resend_on_change(self, signature: Hashable) -> None:

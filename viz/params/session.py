@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from operator import getitem
 from typing import Any, Final
 
 import streamlit as st
@@ -65,7 +67,8 @@ class Parameters:
         refused: names whose values in the link were invalid.
         current_defaults: defaults that are the current value.
         longest: maximal characters of a text in the link.
-        set_values: values that the browser may still send, the newest last.
+        set_values: values that the browser may still send.
+        last_set: the newest of these.
         scopes: the owner of a value, or the words of a TokenIndex.
         elsewhere: chosen values of inactive owners.
         ranges: the range or the labels that a widget was sent with.
@@ -90,6 +93,7 @@ class Parameters:
     current_defaults: dict[str, Any] = field(default_factory=dict)
     longest: dict[str, int] = field(default_factory=dict)
     set_values: dict[str, list[Any]] = field(default_factory=dict)
+    last_set: dict[str, Any] = field(default_factory=dict)
     scopes: dict[str, Any] = field(default_factory=dict)
     elsewhere: dict[str, dict[Hashable, Any]] = field(default_factory=dict)
     ranges: dict[str, Hashable] = field(default_factory=dict)
@@ -104,28 +108,20 @@ class Parameters:
     written: dict[str, str] | None = None
     fragments: Fragments = field(default_factory=Fragments)
 
-    def declare(self, name: str, default: Any) -> None:
-        """Record a parameter's default and its fragment."""
-        self.declared[name] = default
-        self.fragments.owners.setdefault(name, self.fragments.part)
-
     def is_chosen(self, name: str, value: Any) -> bool:
         """Return True if a parameter's value is not the default that was set last."""
         return name not in self.current_defaults or value != self.current_defaults[name]
 
     def is_stale(self, name: str, value: Any) -> bool:
-        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
+        """Return True if a value that is not the server's last one is an older one. Call it once in a run.
 
         The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
         the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
         values are dropped once the browser has sent the last one, or a new one.
         """
-        recent = self.set_values.get(name)
-        if not recent or value == recent[-1]:
-            return False
-        if value in recent:
+        if value in self.set_values[name]:
             return True
-        del self.set_values[name]
+        del self.set_values[name], self.last_set[name]
         return False
 
     def open_page(self, path: str) -> None:
@@ -134,7 +130,7 @@ class Parameters:
 
 
 RECORD: Remembered[Parameters] = Remembered("_parameters")
-of_session = RECORD.read
+of_session: Callable[[], Parameters] = partial(getitem, st.session_state, RECORD.name)
 """Return this session's parameters."""
 
 

@@ -15,8 +15,8 @@ from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from viz.background import Pool
-from viz.scheduler.fair_queue import FairQueue, Wait
-from viz.scheduler.job import Job, current_arrival, current_job
+from viz.scheduler.fair_queue import FairQueue, Wait, thread_arrival
+from viz.scheduler.job import Job, current_job
 from viz.scheduler.sizes import Entry, make_entry
 
 P = ParamSpec("P")
@@ -126,7 +126,7 @@ class Store:
         """Return a cached entry and mark it as used last. The lock is held."""
         if key in self._entries:
             self._entries.move_to_end(key)
-            self._last_user[key] = current_arrival()
+            self._last_user[key] = thread_arrival()
             return self._entries[key]
         return self._pinned.get(key)
 
@@ -197,14 +197,14 @@ class Store:
             # The next maintenance would evict it, and until then it would take too much memory.
             return
         with self._lock:
-            oldest = self._evictable(current_arrival())
+            oldest = self._evictable(thread_arrival())
             while (over := self.bytes + self._added_bytes(entry) > self.most_bytes) and (victim := next(oldest, None)):
                 self._evict(victim)
             if not over:
                 self.bytes += self._added_bytes(entry)
                 self._storage_counts.update(entry.storages.keys())
                 self._entries[key] = entry
-                self._last_user[key] = current_arrival()
+                self._last_user[key] = thread_arrival()
 
     def _added_bytes(self, entry: Entry) -> int:
         """Return the bytes an entry would add: results share tensors (a head's map, its layer's). The lock is held."""
@@ -291,6 +291,8 @@ class CachedFunction(Generic[P, R]):
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
         """Return the cache key for these arguments."""
+        if not kwargs and len(args) == len(self._signature.parameters):
+            return self._name, *args
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return self._name, *bound.arguments.values()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -20,6 +21,8 @@ RECENT = 3.0
 """Seconds after a quick request during which its user counts as interactive."""
 
 _arrival: ContextVar[float] = ContextVar("arrival")
+thread_arrival: Callable[[], float] = partial(_arrival.get, math.inf)
+"""Return the arrival time of the user for whom this thread requests or computes; infinity for background work."""
 
 
 def mark_arrival() -> float:
@@ -29,9 +32,10 @@ def mark_arrival() -> float:
     return now
 
 
-def thread_arrival() -> float:
-    """Return the arrival time of this thread's user; infinity for background work."""
-    return _arrival.get(math.inf)
+def take_arrival(ticket: "Ticket | None") -> None:
+    """Have this thread compute for the user of a ticket."""
+    if ticket:
+        _arrival.set(ticket.arrival)
 
 
 def mark_lowest_priority() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from viz.background import Pool, where
 from viz.cancellation import checked_by
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import FairQueue, Ticket, thread_arrival
+from viz.scheduler.fair_queue import FairQueue, Ticket, take_arrival
 
 PATIENCE = 2.0
 """Seconds that a computation without waiters continues: a click on the same text finds it again."""
@@ -64,9 +64,15 @@ class Job:
 
     def begin_in(self, threads: Pool, work: Callable[[], object]) -> None:
         """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
+
+        def run() -> None:
+            if not self.done.is_set():
+                take_arrival(self.ticket)
+                work()
+
         try:
             # Python's pool may do later what it refuses now.
-            threads.submit(lambda: self.done.is_set() or work())
+            threads.submit(run)
         except Exception as error:
             self.error = ModelError("failed", kind=type(error).__name__)
             self.done.set()
@@ -115,12 +121,6 @@ class Job:
         finally:
             # The error's traceback holds this frame, which would hold the error.
             del self
-
-
-def current_arrival() -> float:
-    """Return the arrival time of the user for whom this thread requests or computes."""
-    job = current_job.get()
-    return job.ticket.arrival if job and job.ticket else thread_arrival()
 
 
 def without_frames(error: BaseException) -> BaseException:

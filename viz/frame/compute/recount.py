@@ -13,11 +13,12 @@ from viz.core.heads import HeadWeights
 from viz.core.random_place import random_place
 from viz.core.spec import AttentionSpec
 from viz.frame.compute import cached, model, read, trace
+from viz.frame.compute.head_grid import axis
 from viz.frame.compute.mask_rule import mask_by_rule
-from viz.frame.specs import Mask, Source
+from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Call, Head
 from viz.models.recount.own_attention import has_own_attention, own_row, own_state_without
-from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_words
+from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_numbers_of_words, wrong_words
 from viz.models.recount.weights import file_error
 from viz.models.tokens import Tokens
 
@@ -149,6 +150,20 @@ def wrong_tokens(source: Source) -> int:
     return _wrong(source, source.text, text_capture.tokens) + (
         0 if text_capture.target is None else _wrong_target(source, text_capture.target)
     )
+
+
+@cached
+def wrong_rows(source: Source, view: View) -> int:
+    """Return how many tokens stand in a row or column of the head grid whose label has not their letters."""
+    text_capture, wrong = read(source), 0
+    for tokens in {id(side): side for side in (text_capture.queries, text_capture.tokens)}.values():
+        message = axis(tokens, view).sent()
+        if source.kind == "words":
+            wrong += wrong_numbers_of_words(tokens.ids, [message["labels"][row] for row in message["of"]])
+            continue
+        tokenizer = model(source.model).tokenizer
+        wrong += wrong_labels(tokenizer, tokens.ids, message["labels"], message["of"], merged=view.merge)
+    return wrong
 
 
 def wrong_tokens_of(source: Source, tokens: Tokens) -> int:

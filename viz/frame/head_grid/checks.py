@@ -12,10 +12,9 @@ from viz.core.analysis.checks import sdpa_weights
 from viz.core.random_place import random_place
 from viz.frame import specs
 from viz.frame.checks import Check, check, with_mask
-from viz.frame.compute import head_grid, model, recount
+from viz.frame.compute import head_grid, recount
 from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.scene import Scene
-from viz.models.recount.token_labels import wrong_labels, wrong_numbers_of_words
 
 CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
 
@@ -35,7 +34,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def grid_checks(scene: Scene, view: specs.View, layer: int, head: int) -> list[Check]:
     """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
     source, mask = scene.choice.source, scene.choice.mask
-    checks = [check("truth.grid_labels", _labels_off(scene, view), 0)]
+    checks = [check("truth.grid_labels", recount.wrong_rows(source, view), 0)]
     wall = head_grid.wall(source, mask, view)
     if view != specs.View():
         return checks
@@ -65,19 +64,6 @@ def _row_check(
         off = float((weights - torch.from_numpy(row_values)).abs().max())
     tolerance = recount.row_tolerance(source, layer, head, row) + coded
     return check(key, off, tolerance, layer=scene.capture.number(layer), head=head, row=row)
-
-
-def _labels_off(scene: Scene, view: specs.View) -> int:
-    """Return how many tokens stand in a row or column of the grid whose label has not their letters."""
-    source, wrong = scene.choice.source, 0
-    for tokens in (scene.capture.queries, scene.capture.tokens):
-        message = head_grid.axis(tokens, view).sent()
-        if source.kind == "words":
-            wrong += wrong_numbers_of_words(tokens.ids, [message["labels"][row] for row in message["of"]])
-            continue
-        tokenizer = model(source.model).tokenizer
-        wrong += wrong_labels(tokenizer, tokens.ids, message["labels"], message["of"], merged=view.merge)
-    return wrong
 
 
 def _row_of_wall(wall: Packed, layer: int, head: int, row: int) -> np.ndarray:

@@ -104,7 +104,7 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
 
 
 def _of_channel(channel: str, parameter: AnyParameter) -> AnyParameter:
-    return parameter.variant(name=_parameter(channel, parameter.name))
+    return parameter if channel == "grid" else parameter.variant(name=_parameter(channel, parameter.name))
 
 
 def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:

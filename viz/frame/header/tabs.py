@@ -1,6 +1,6 @@
 """The tabs of a page: its main sections in one line, and a menu *More* with the others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -16,14 +16,14 @@ _MORE: Remembered[str | None] = Remembered("_more")
 _MORE_ON_A_PHONE: Remembered[str | None] = Remembered("_more_phone")
 
 
-def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Callable[[str], str]) -> None:
+def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], titles: Mapping[str, str]) -> None:
     """Draw the tabs; a section of the menu that is open has a tab too.
 
     Args:
         t: the texts.
         main: names of the sections with a tab.
         more: names of the sections in the menu.
-        title: what a section is called.
+        titles: what a section is called, by its name.
     """
     open_section = SECTION.value
     with st.container(key="tabs", horizontal=True, gap=None, vertical_alignment="bottom"):
@@ -34,7 +34,7 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
             default=open_section,
             required=True,
             label_visibility="collapsed",
-            format_func=title,
+            format_func=titles.__getitem__,
         )
         n_visible = ON_A_PHONE if open_section in main[:ON_A_PHONE] else ON_A_PHONE - 1
         menus = {_MORE: more, _MORE_ON_A_PHONE: [*main[n_visible:], *more]}
@@ -44,7 +44,7 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
                     t("page.more"),
                     names,
                     key=menu.name,
-                    format_func=title,
+                    format_func=titles.__getitem__,
                     type="tertiary",
                     on_click=partial(_open, menu),
                 )

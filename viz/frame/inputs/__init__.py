@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits, params
 from viz.frame import compute, specs
 from viz.frame.available_models import models_here
-from viz.frame.examples import examples, restore_text, take_head
+from viz.frame.examples import example_labels, examples, restore_text, take_head
 from viz.frame.inputs.source_chip import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
 from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
@@ -22,7 +22,6 @@ from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
 from viz.params.memory import Remembered
 from viz.text import Translate
-from viz.text.direction import isolate
 
 SOURCES = tuple(SOURCE.options())
 OF_THE_SOURCE = ["source", "model", "layer", "d_model", "n_heads", "n_kv_heads", "seed"]
@@ -205,17 +204,17 @@ def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -
 
 
 def _example_list(t: Translate, lang: str) -> None:
-    by_code = {example.code: example for example in examples()}
+    labels = example_labels(lang)
     st.selectbox(
         t("choice.examples"),
-        list(by_code),
+        list(labels),
         index=None,
         key=_EXAMPLE.name,
         on_change=_open_example,
         width=112,
         placeholder=t("choice.examples"),
         label_visibility="collapsed",
-        format_func=lambda code: f"{isolate(by_code[code].text)} · {by_code[code].why[lang]}",
+        format_func=labels.__getitem__,
     )
 
 

@@ -1,13 +1,11 @@
 """The chip of the source: whose numbers a page shows, a model's or seeded ones."""
 
-from functools import partial
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import specs
-from viz.frame.available_models import label_of, list_models, listed_entries, models_here, too_large
+from viz.frame.available_models import labels_of, list_models, listed_entries, models_here, too_large
 from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Sizes
 from viz.text import Translate
 
@@ -24,9 +22,8 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
     available = models_here()
     model_entry = available.get(MODEL.value)
     help_text = model_entry.why.get(lang) if model_entry else None
-    MODEL.selectbox(
-        t("choice.model"), models, listed=list_models(MODEL.value), says=partial(label_of, t), help=help_text
-    )
+    labels = labels_of(t, list_models(MODEL.value))
+    MODEL.selectbox(t("choice.model"), models, listed=list(labels), says=labels.__getitem__, help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
     if to_add := [entry.id for entry in listed_entries() if entry.file and entry.id not in available]:

@@ -139,6 +139,8 @@ class Mode:
 
 _installed: list[Mode] = []
 _OF_RUN: Remembered[tuple[Mode, ...]] = Remembered("_modes", default=())
+of_run: Callable[[], tuple[Mode, ...]] = partial(st.session_state.get, _OF_RUN.name, ())
+"""Return the modes that this run goes through, the outermost first."""
 _HIDING: Remembered[tuple[Mode, ...]] = Remembered("_hiding_modes", default=())
 """Of these, the ones that hide parts."""
 
@@ -146,11 +148,6 @@ _HIDING: Remembered[tuple[Mode, ...]] = Remembered("_hiding_modes", default=())
 def install(modes: Iterable[Mode]) -> None:
     """Have the app go through these modes, the outermost first."""
     _installed[:] = modes
-
-
-def of_run() -> tuple[Mode, ...]:
-    """Return the modes that this run goes through, the outermost first."""
-    return _OF_RUN.read()
 
 
 def shows(part: PagePart) -> bool:
