@@ -76,15 +76,16 @@ class HeadWeights:
 
     def __post_init__(self) -> None:
         s = self.spec
+        H, G, d_k, d_v, d_mem, d_out = s.H, s.G, s.d_k, s.d_v, s.d_mem, s.d_out
         shapes = {
-            "w_q": (s.d_model, s.H * s.d_k),
-            "w_k": (s.d_mem, s.G * s.d_k),
-            "w_v": (s.d_mem, s.G * s.d_v),
-            "w_o": (s.H * s.d_v, s.d_out),
-            "b_q": (s.H * s.d_k,),
-            "b_k": (s.G * s.d_k,),
-            "b_v": (s.G * s.d_v,),
-            "b_o": (s.d_out,),
+            "w_q": (s.d_model, H * d_k),
+            "w_k": (d_mem, G * d_k),
+            "w_v": (d_mem, G * d_v),
+            "w_o": (H * d_v, d_out),
+            "b_q": (H * d_k,),
+            "b_k": (G * d_k,),
+            "b_v": (G * d_v,),
+            "b_o": (d_out,),
         }
         for name, shape in shapes.items():
             tensor = getattr(self, name)

@@ -23,5 +23,5 @@ def is_run() -> bool:
 
 def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
-    if is_run():
-        RECORD.exists()
+    if _is_run.get() is not False:
+        _is_run.set(RECORD.exists())

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
-from viz.params.session import of_session, redraw_page
+from viz.params.session import RECORD, Parameters, of_session, redraw_page
 
 T = TypeVar("T")
 _MAX_RECENT_VALUES: Final = 4
@@ -63,7 +63,8 @@ class Parameter(Generic[T]):
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         if self.scope:
             self.enter(about)
-        state, record, name = st.session_state, of_session(), self.name
+        state, name = st.session_state, self.name
+        record: Parameters = state[RECORD.name]
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)

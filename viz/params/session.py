@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from operator import getitem
 from typing import Any, Final
 
 import streamlit as st
@@ -130,7 +128,7 @@ class Parameters:
 
 
 RECORD: Remembered[Parameters] = Remembered("_parameters")
-of_session: Callable[[], Parameters] = partial(getitem, st.session_state, RECORD.name)
+of_session = RECORD.read
 """Return this session's parameters."""
 
 

@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from bisect import insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -88,14 +88,6 @@ class Kind:
     memory_weight: float = 1
     """Memory, in computations; a kind with a small weight continues when memory is short."""
 
-    @property
-    def is_long(self) -> bool:
-        """True if only some of the workers may do it."""
-        return self.at_once is not None
-
-
-_DEFAULT = Kind()
-
 
 class FairQueue:
     """A first-come (:func:`mark_arrival`), first-served queue with limits by kind of work.
@@ -118,7 +110,7 @@ class FairQueue:
         quick: int = 0,
     ) -> None:
         self.places, self.line, self.ceiling, self.quick = places, line, ceiling or Ceiling(), quick
-        self._kinds = kinds
+        self._kinds = defaultdict(Kind, kinds)
         self._last_quick = -math.inf
         self.is_closed = False
         self._waiting, self._working = list[Ticket](), set[Ticket]()
@@ -136,7 +128,7 @@ class FairQueue:
         ticket = Ticket(kind, begin)
         if not self.is_long(kind) and ticket.arrival > -math.inf:
             self._last_quick = time.monotonic()
-        if self._kind(kind).requeue_parts:
+        if self._kinds[kind].requeue_parts:
             ticket.position = max(ticket.arrival, time.monotonic())
         with self._lock:
             insort(self._waiting, ticket, key=attrgetter("position"))
@@ -149,14 +141,14 @@ class FairQueue:
 
     def is_long(self, kind: str) -> bool:
         """Return whether only some of the workers may do this kind of work."""
-        return self._kind(kind).is_long
+        return self._kinds[kind].at_once is not None
 
     def promote(self, ticket: Ticket) -> None:
         """Move a ticket up to the arrival of this thread's user, who waits for it too, if that is earlier."""
         with self._lock:
             if ticket in self._waiting and (arrival := _arrival.get(ticket.arrival)) < ticket.arrival:
                 ticket.arrival = arrival
-                if not self._kind(ticket.kind).requeue_parts:
+                if not self._kinds[ticket.kind].requeue_parts:
                     self._waiting.remove(ticket)
                     ticket.position = arrival
                     insort(self._waiting, ticket, key=attrgetter("position"))
@@ -183,7 +175,7 @@ class FairQueue:
 
         An error is contained: it would hit a user who only ends a turn. Maintenance admits those who wait then.
         """
-        while failed := [ticket for ticket in self._next() if not self._begin(ticket)]:
+        while self._waiting and (failed := [ticket for ticket in self._next() if not self._begin(ticket)]):
             with self._lock:
                 self._working.difference_update(failed)
 
@@ -252,11 +244,8 @@ class FairQueue:
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
         return admitted
 
-    def _kind(self, name: str) -> Kind:
-        return self._kinds.get(name, _DEFAULT)
-
     def _has_place(self, name: str, busy: Mapping[str, int]) -> bool:
-        kind = self._kind(name)
+        kind = self._kinds[name]
         if kind.at_once is None:
             return True
         most = kind.at_once
@@ -271,7 +260,7 @@ class FairQueue:
         """
         is_long, is_oldest = self.is_long(ticket.kind), self.ceiling.is_oldest(ticket.arrival)
         beside = self._long(busy) if is_long else 0
-        memory_weight = self._kind(ticket.kind).memory_weight + beside + (is_long and not is_oldest)
+        memory_weight = self._kinds[ticket.kind].memory_weight + beside + (is_long and not is_oldest)
         return self.ceiling.has_room(memory_weight, missing) or (is_oldest and not beside)
 
     def _long(self, busy: Mapping[str, int]) -> int:

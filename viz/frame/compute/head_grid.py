@@ -13,7 +13,7 @@ from viz.core.analysis import map_statistics
 from viz.core.attention import AttentionTrace
 from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Mask, Source, View
-from viz.models.capture import Head
+from viz.models.capture import Capture, Head
 from viz.models.head_statistics import describe
 from viz.models.tokens import Tokens, word_labels
 
@@ -79,13 +79,13 @@ def layer_maps(
     hiding leaves cells out.
     """
     text_capture = read(source, heads_off)
-    return look(_steps(source, layer, mask, heads_off), text_capture.queries, text_capture.tokens, view)
+    return look(_steps(text_capture, layer, mask), text_capture.queries, text_capture.tokens, view)
 
 
-def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
-    text_read = read(source, heads_off)
+def _steps(text_capture: Capture, layer: int, mask: Mask) -> AttentionTrace:
+    n_queries, n_keys = len(text_capture.queries.ids), len(text_capture.tokens.ids)
     with torch.inference_mode():
-        return text_read.layer(layer, allowed=mask.allowed(len(text_read.queries.ids), len(text_read.tokens.ids)))
+        return text_capture.layer(layer, allowed=mask.allowed(n_queries, n_keys))
 
 
 @cached
@@ -95,7 +95,7 @@ def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = fr
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
         for layer in range(text_capture.n_layers):
-            steps = _steps(source, layer, mask, heads_off)
+            steps = _steps(text_capture, layer, mask)
             yield (
                 look(steps, text_capture.queries, text_capture.tokens, view).values,
                 describe(text_capture, steps.weights),
@@ -148,7 +148,7 @@ def links(
 ) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
     text_capture = read(source, heads_off)
-    layers = (_steps(source, i, mask, heads_off) for i in range(text_capture.n_layers))
+    layers = (_steps(text_capture, i, mask) for i in range(text_capture.n_layers))
     maps = (look(steps, text_capture.queries, text_capture.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
@@ -169,7 +169,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         keys, same = Axis(of=[*keys.of, -1 if view.hide else len(keys.labels)], labels=labels), same and view.hide
 
     def heads(layer: int) -> Heads:
-        steps = _steps(source, layer, mask, frozenset())
+        steps = _steps(text_capture, layer, mask)
         view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values
         masked, measures = steps.masked.isneginf().all(0), describe(text_capture, steps.weights)
         if not has_sink:

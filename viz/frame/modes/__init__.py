@@ -139,7 +139,7 @@ class Mode:
 
 _installed: list[Mode] = []
 _OF_RUN: Remembered[tuple[Mode, ...]] = Remembered("_modes", default=())
-of_run: Callable[[], tuple[Mode, ...]] = partial(st.session_state.get, _OF_RUN.name, ())
+of_run = _OF_RUN.read
 """Return the modes that this run goes through, the outermost first."""
 _HIDING: Remembered[tuple[Mode, ...]] = Remembered("_hiding_modes", default=())
 """Of these, the ones that hide parts."""

@@ -44,7 +44,8 @@ def wrong_labels(
         label = place if rows is None else rows[place]
         piece = tokenizer.decode([token], clean_up_tokenization_spaces=False)
         is_lost = LOST in piece or (merged and token == tokenizer.unk_token_id)
-        if label < 0 or is_lost or not (letters_of_piece := letters(piece)):
+        is_same = label >= 0 and piece == token_labels[label]
+        if label < 0 or is_lost or is_same or not (letters_of_piece := letters(piece)):
             continue
         read = letters(token_labels[label])
         wrong += letters_of_piece not in read if merged else letters_of_piece != read
