@@ -11,10 +11,9 @@ from viz.core.block import BlockTrace
 from viz.core.experts import ExpertsTrace, NetworkTrace
 from viz.core.heads import MultiHeadTrace
 from viz.core.norm import no_norm
-from viz.frame.checks import with_mask
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks
 from viz.text import Translate

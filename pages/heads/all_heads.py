@@ -4,9 +4,8 @@ import streamlit as st
 
 from pages.heads import downloads
 from pages.heads.context import HeadsContext
-from viz.frame.checks import Check, scene_checks
+from viz.frame.checks import Check, grid_checks, scene_checks
 from viz.frame.examples import counterpart, examples
-from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.links import link_to
 from viz.frame.modes import say, shows

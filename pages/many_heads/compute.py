@@ -10,8 +10,7 @@ from pages.many_heads.patterns import Pattern, plain_word
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
-from viz.frame.checks import with_mask
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.examples import minimal_pairs
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Capture

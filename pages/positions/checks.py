@@ -12,8 +12,8 @@ from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
 from viz.core.mistakes.masks import sdpa_weights
 from viz.core.positions import Pairing
-from viz.frame.checks import Check, check, with_mask
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.checks import Check, check
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.specs import Placing
 
 T5_BORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)

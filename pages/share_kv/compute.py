@@ -15,9 +15,8 @@ from viz.core.mistakes.kv_sharing import Tiled
 from viz.core.spec import AttentionSpec
 from viz.core.variants.layer_sharing import attend_in_layers, attend_to_source, grouped_sources
 from viz.core.variants.today.latent import LatentWeights
-from viz.frame.checks import with_mask
 from viz.frame.compute import cached, model, read, trace
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.specs import Mask, Source
 from viz.models.kv_sharing import with_fewer, wrongly_shared
 from viz.models.trained.twins import Recipe, measure, twin_id

@@ -11,10 +11,10 @@ from torch import Tensor
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import rounding, sdpa_weights
-from viz.frame.checks import Check, check, with_mask
+from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_has_effect
 from viz.frame.show import MAPS

@@ -4,7 +4,7 @@ What a layer was to do is read off what was asked for, the source's own options 
 here once more; were it read off what the core made of it, a mistake there would agree with itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,10 @@ from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_
 from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
 from viz.frame.compute import read
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.inputs import Choice
 from viz.frame.scene import Scene
-from viz.frame.specs import Mask, Source
+from viz.frame.specs import Mask, Source, View
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +66,21 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
 
     Each is a small part, drawn at random for this source, layer and mask, and computed by another way.
     """
-    from viz.frame.compute import recount
+    from viz.frame.compute.recount import source_errors
 
-    kind = "words" if source.kind == "words" else "model"
-    checks = [check(f"truth.tokens_{kind}", recount.wrong_tokens(source), 0)]
-    if recount.has_own_row(source):
-        checks.append(_row_check(source, layer, mask))
-    if source.kind != "model":
-        place, off = recount.vector_error(source)
-        checks.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
-    elif (file_off := recount.weights_error(source, layer)) is not None:
-        checks.append(check("truth.file", file_off, 1e-5, layer=read(source).number(layer)))
-    return checks
+    return _checks(source_errors(source, layer, mask))
+
+
+def grid_checks(scene: Scene, view: View, layer: int, head: int) -> list[Check]:
+    """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
+    from viz.frame.compute.grid_errors import grid_errors
+
+    choice = scene.choice
+    return _checks(grid_errors(choice.source, choice.mask, view, layer, head))
+
+
+def _checks(errors: Iterable[tuple[str, float, float, dict[str, Any]]]) -> list[Check]:
+    return [Check(key=key, error=error, tolerance=tolerance, values=values) for key, error, tolerance, values in errors]
 
 
 def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
@@ -86,15 +89,6 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
     if any_layer:
         layer = random_place(read(source).n_layers, source, "layer")
     return source_checks(source, layer, choice.mask)
-
-
-def _row_check(source: Source, layer: int, mask: Mask) -> Check:
-    from viz.frame.compute import recount
-
-    head, row, off = recount.scene_row_error(source, layer, mask)
-    key = "truth.row_seeded" if source.kind != "model" else "truth.row" if mask.kind == "own" else "truth.row_masked"
-    tolerance = recount.row_tolerance(source, layer, head, row)
-    return check(key, off, tolerance, layer=read(source).number(layer), head=head, row=row)
 
 
 def scene_checks(scene: Scene) -> list[Check]:
@@ -114,11 +108,3 @@ def open_cells(scene: Scene) -> Tensor:
     added = added_to_scores(scene.trace.q, scene.trace.k, **asked_of(scene))
     shape = scene.trace.weights.shape
     return torch.ones(shape, dtype=torch.bool) if added is None else (added > -torch.inf).expand(shape)
-
-
-def with_mask(options: Mapping[str, Any], mask: Tensor | None) -> dict[str, Any]:
-    """A layer's own options, with a further mask beside its own."""
-    mask_of_layer = options.get("allowed")
-    if mask is not None:
-        mask_of_layer = mask if mask_of_layer is None else mask_of_layer & mask
-    return {**options, "allowed": mask_of_layer}

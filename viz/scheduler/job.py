@@ -65,10 +65,9 @@ class Job:
     def begin_in(self, threads: Pool, work: Callable[[], object]) -> None:
         """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
 
-        def run() -> None:
-            if not self.done.is_set():
-                take_arrival(self.ticket)
-                work()
+        def run() -> object:
+            take_arrival(self.ticket)
+            return self.done.is_set() or work()
 
         try:
             # Python's pool may do later what it refuses now.

@@ -10,9 +10,8 @@ from torch.nn.functional import linear
 from pages.heads.compare.compute import ComparisonKey, keys_of, sides
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.comparison.alignment import Alignment
-from viz.frame.checks import with_mask
 from viz.frame.compute import cached, read, trace
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.tokens import Tokens

@@ -18,8 +18,8 @@ from viz.core.analysis.checks import sdpa_heads, sdpa_weights
 from viz.core.attention import AttentionTrace, options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
 from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
-from viz.frame.checks import Check, check, with_mask
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.checks import Check, check
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.format import part
 from viz.frame.lazy import lazy
 from viz.frame.modes import say

@@ -1,6 +1,7 @@
 """The rule of a mask, written out once more for the live checks: read off the core, it would share its mistakes."""
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,3 +40,11 @@ def _decode_painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
     is_open = np.ones((n_queries, n_keys), dtype=bool)
     is_open[:n, :n] = cells[:n_queries, :n_keys]
     return is_open
+
+
+def with_mask(options: Mapping[str, Any], mask: Tensor | None) -> dict[str, Any]:
+    """A layer's own options, with a further mask beside its own."""
+    mask_of_layer = options.get("allowed")
+    if mask is not None:
+        mask_of_layer = mask if mask_of_layer is None else mask_of_layer & mask
+    return {**options, "allowed": mask_of_layer}

@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,9 @@ from viz.models.recount.own_attention import has_own_attention, own_row, own_sta
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_numbers_of_words, wrong_words
 from viz.models.recount.weights import file_error
 from viz.models.tokens import Tokens
+
+Compared = tuple[str, float, float, dict[str, Any]]
+"""What was compared (a text key), how far it is off, how far it may be, and the values of the text."""
 
 LEAST = 1e-12
 """Weight that a mask must leave of a row for the row to be compared: below it float32 has lost what stood there."""
@@ -126,6 +130,25 @@ def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
     call = read(source).calls[layer]
     lost = scores_rounding(call.q, call.k, call.options.get("scale"))[head, row]
     return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
+
+
+@cached
+def source_errors(source: Source, layer: int, mask: Mask) -> tuple[Compared, ...]:
+    """Compare a source's tokens, a row, and a vector or the weights' file with what another way makes of them."""
+    kind = "words" if source.kind == "words" else "model"
+    errors: list[Compared] = [(f"truth.tokens_{kind}", wrong_tokens(source), 0, {})]
+    number = read(source).number(layer)
+    if has_own_row(source):
+        head, row, off = scene_row_error(source, layer, mask)
+        key = "row_seeded" if source.kind != "model" else "row" if mask.kind == "own" else "row_masked"
+        values = {"layer": number, "head": head, "row": row}
+        errors.append((f"truth.{key}", off, row_tolerance(source, layer, head, row), values))
+    if source.kind != "model":
+        place, off = vector_error(source)
+        errors.append((f"truth.vector_{kind}", off, 1e-5, {"place": place}))
+    elif (file_off := weights_error(source, layer)) is not None:
+        errors.append(("truth.file", file_off, 1e-5, {"layer": number}))
+    return tuple(errors)
 
 
 @cached

@@ -10,11 +10,10 @@ import torch
 from viz.components.head_grid import TOP, Packed
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.random_place import random_place
-from viz.frame import specs
-from viz.frame.checks import Check, check, with_mask
-from viz.frame.compute import head_grid, recount
-from viz.frame.compute.mask_rule import mask_by_rule
-from viz.frame.scene import Scene
+from viz.frame.compute import cached, head_grid, read, recount
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
+from viz.frame.compute.recount import Compared
+from viz.frame.specs import Mask, Source, View
 
 CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
 
@@ -31,39 +30,40 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, blocks
 
 
-def grid_checks(scene: Scene, view: specs.View, layer: int, head: int) -> list[Check]:
-    """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
-    source, mask = scene.choice.source, scene.choice.mask
-    checks = [check("truth.grid_labels", recount.wrong_rows(source, view), 0)]
-    wall = head_grid.wall(source, mask, view)
-    if view != specs.View():
-        return checks
-    any_layer = random_place(scene.capture.n_layers, source, mask, "wall")
+@cached
+def grid_errors(source: Source, mask: Mask, view: View, layer: int, head: int) -> tuple[Compared, ...]:
+    """Compare the grid's labels, a random row of its small maps, and a random row of the large one."""
+    labels: Compared = "truth.grid_labels", recount.wrong_rows(source, view), 0, {}
+    if view != View():
+        return (labels,)
+    text_capture, wall = read(source), head_grid.wall(source, mask, view)
+    any_layer = random_place(text_capture.n_layers, source, mask, "wall")
     any_head, row = recount.random_cell(source, any_layer, mask)
+    rows = [labels]
     if wall.pool == 1:
         row_values = _row_of_wall(wall, any_layer, any_head, row)
-        checks.append(_row_check("truth.wall", scene, (any_layer, any_head, row), row_values, 1 / TOP))
+        rows.append(_compare_row("truth.wall", source, mask, (any_layer, any_head, row), row_values, 1 / TOP))
     large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
     if large is not None:
-        checks.append(_row_check("truth.large", scene, (layer, head, row), large))
-    return checks
+        rows.append(_compare_row("truth.large", source, mask, (layer, head, row), large))
+    return tuple(rows)
 
 
-def _row_check(
-    key: str, scene: Scene, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
-) -> Check:
+def _compare_row(
+    key: str, source: Source, mask: Mask, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
+) -> Compared:
     """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
-    source, mask, (layer, head, row) = scene.choice.source, scene.choice.mask, place
+    (layer, head, row), text_capture = place, read(source)
     if recount.has_own_row(source):
         off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
     else:
         # A model's heads between two texts are held to torch's own attention on what went in.
-        call = scene.capture.calls[layer]
+        call = text_capture.calls[layer]
         options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
         weights = sdpa_weights(call.q, call.k, **options)[head, row]
         off = float((weights - torch.from_numpy(row_values)).abs().max())
     tolerance = recount.row_tolerance(source, layer, head, row) + coded
-    return check(key, off, tolerance, layer=scene.capture.number(layer), head=head, row=row)
+    return key, off, tolerance, {"layer": text_capture.number(layer), "head": head, "row": row}
 
 
 def _row_of_wall(wall: Packed, layer: int, head: int, row: int) -> np.ndarray:
