@@ -99,7 +99,7 @@ def _own_row_check(context: LongTextContext, row: int, weights: Tensor) -> list[
     if not recount.has_own_row(source):
         return []
     expected = recount.row_of(source, context.layer, Mask(), context.head, row)
-    may = recount.row_tolerance(source, context.layer, context.head, row)
+    may = recount.row_tolerance(context.scene.capture.calls[context.layer], context.head, row)
     off = recount.row_error(expected, weights)
     layer = context.scene.layer_number
     return [check("long_text.check_own_row", off, may, layer=layer, head=context.head, row=row)]

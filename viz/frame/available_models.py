@@ -80,8 +80,8 @@ def label_of(t: Translate, name: str) -> str:
 
 def labels_of(t: Translate, names: Iterable[str]) -> dict[str, str]:
     """Return the labels of several models for a control."""
-    here = _now()
-    return {name: name if name not in here or here[name][1] else label_of(t, name) for name in names}
+    models = _now()
+    return {name: name if name not in models or models[name][1] else label_of(t, name) for name in names}
 
 
 def models_here() -> dict[str, registry.Entry]:

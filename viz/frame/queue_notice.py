@@ -18,6 +18,7 @@ from viz.errors import ModelError
 from viz.frame.script_run import is_run, raise_if_disconnected
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
+from viz.scheduler.cache import Store
 from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
@@ -46,6 +47,16 @@ def default_stores() -> Stores:
 def stores() -> Stores:
     """Return the stores of the app that this thread runs for: its own, else those of the app that is served."""
     return _of_thread.get() or (_served_stores[-1] if _served_stores else default_stores())
+
+
+def results() -> Store:
+    """Return the store of the app's cached results."""
+    return (_of_thread.get() or stores()).results
+
+
+def models() -> Store:
+    """Return where the app keeps its models."""
+    return (_of_thread.get() or stores()).models
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def open_scene(t: Translate, inputs: PageInputs) -> Scene:
         ValueError: if that is not possible; the sentence says why.
     """
     scene = Scene(t=t, choice=inputs.choice, chips=inputs.chips, reads_head=inputs.reads_head)
-    scene.capture, scene.trace  # noqa: B018 -- here an error has its sentence
+    # One computation reads the text and takes the steps.
+    scene.trace, scene.capture  # noqa: B018 -- here an error has its sentence
     return scene
 
 

@@ -104,14 +104,9 @@ def silence(heads: list[int]) -> Edit:
 
 def unbatched(options: dict[str, Any]) -> dict[str, Any]:
     """Drop the batch axis; an (H, Q, K) mask that is the same for every head becomes (Q, K). A sink has no batch."""
-
-    def first(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        value = value[0]
-        return value[0] if value.shape[0] == 1 else value
-
-    return {name: value if name == "sink" else first(value) for name, value in options.items()}
+    batched = {name: value for name, value in options.items() if isinstance(value, Tensor) and name != "sink"}
+    firsts = {name: value[0, 0] if value.shape[1] == 1 else value[0] for name, value in batched.items()}
+    return {**options, **firsts}
 
 
 _HARMLESS = frozenset(

@@ -210,7 +210,7 @@ class Parameter(Generic[T]):
         The ``options`` have the value as the widget's default. The browser starts a widget with it that it has no value
         for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
         """
-        fragments = of_session().fragments
+        fragments = st.session_state[RECORD.name].fragments
         if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
             # The page depends on this parameter, and runs again.
             options = {"on_change": redraw_page, **options}

@@ -197,11 +197,14 @@ class Store:
             # The next maintenance would evict it, and until then it would take too much memory.
             return
         with self._lock:
-            oldest = self._evictable(thread_arrival())
-            while (over := self.bytes + self._added_bytes(entry) > self.most_bytes) and (victim := next(oldest, None)):
+            added = self._added_bytes(entry)
+            over = self.bytes + added - self.most_bytes
+            for victim in self._evictable(thread_arrival()) if over > 0 else ():
                 self._evict(victim)
-            if not over:
-                self.bytes += self._added_bytes(entry)
+                if self.bytes + (added := self._added_bytes(entry)) <= self.most_bytes:
+                    break
+            if self.bytes + added <= self.most_bytes:
+                self.bytes += added
                 self._storage_counts.update(entry.storages.keys())
                 self._entries[key] = entry
                 self._last_user[key] = thread_arrival()
@@ -291,8 +294,6 @@ class CachedFunction(Generic[P, R]):
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
         """Return the cache key for these arguments."""
-        if not kwargs and len(args) == len(self._signature.parameters):
-            return self._name, *args
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return self._name, *bound.arguments.values()

@@ -21,7 +21,7 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame.queue_notice import stores, until
+from viz.frame.queue_notice import models, results, until
 from viz.frame.specs import Mask, Source, local_entries
 from viz.imports import importing
 from viz.models import registry
@@ -29,7 +29,7 @@ from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
-from viz.scheduler.cache import CachedFunction, Key, Store
+from viz.scheduler.cache import CachedFunction, Key
 
 GARBAGE = 7_000
 P = ParamSpec("P")
@@ -56,16 +56,6 @@ def warm() -> bool:
 def cached(function: Callable[P, R]) -> CachedFunction[P, R]:
     """Compute in turn, once for all who ask, and keep."""
     return CachedFunction(function, results, kind_of, until)
-
-
-def results() -> Store:
-    """Return the store of the app's cached results."""
-    return stores().results
-
-
-def models() -> Store:
-    """Return where the app keeps its models."""
-    return stores().models
 
 
 def kind_of(key: Key) -> str:

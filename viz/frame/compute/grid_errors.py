@@ -38,7 +38,7 @@ def grid_errors(source: Source, mask: Mask, view: View, layer: int, head: int) -
         return (labels,)
     text_capture, wall = read(source), head_grid.wall(source, mask, view)
     any_layer = random_place(text_capture.n_layers, source, mask, "wall")
-    any_head, row = recount.random_cell(source, any_layer, mask)
+    any_head, row = recount.random_cell(text_capture.calls[any_layer], source, any_layer, mask)
     rows = [labels]
     if wall.pool == 1:
         row_values = _row_of_wall(wall, any_layer, any_head, row)
@@ -54,15 +54,15 @@ def _compare_row(
 ) -> Compared:
     """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
     (layer, head, row), text_capture = place, read(source)
+    call = text_capture.calls[layer]
     if recount.has_own_row(source):
         off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
     else:
         # A model's heads between two texts are held to torch's own attention on what went in.
-        call = text_capture.calls[layer]
         options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
         weights = sdpa_weights(call.q, call.k, **options)[head, row]
         off = float((weights - torch.from_numpy(row_values)).abs().max())
-    tolerance = recount.row_tolerance(source, layer, head, row) + coded
+    tolerance = recount.row_tolerance(call, head, row) + coded
     return key, off, tolerance, {"layer": text_capture.number(layer), "head": head, "row": row}
 
 

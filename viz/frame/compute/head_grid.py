@@ -79,27 +79,30 @@ def layer_maps(
     hiding leaves cells out.
     """
     text_capture = read(source, heads_off)
-    return look(_steps(text_capture, layer, mask), text_capture.queries, text_capture.tokens, view)
+    return look(
+        _steps(text_capture, layer, _allowed(text_capture, mask)), text_capture.queries, text_capture.tokens, view
+    )
 
 
-def _steps(text_capture: Capture, layer: int, mask: Mask) -> AttentionTrace:
-    n_queries, n_keys = len(text_capture.queries.ids), len(text_capture.tokens.ids)
+def _allowed(text_capture: Capture, mask: Mask) -> Tensor | None:
+    return mask.allowed(len(text_capture.queries.ids), len(text_capture.tokens.ids))
+
+
+def _steps(text_capture: Capture, layer: int, allowed: Tensor | None) -> AttentionTrace:
     with torch.inference_mode():
-        return text_capture.layer(layer, allowed=mask.allowed(n_queries, n_keys))
+        return text_capture.layer(layer, allowed=allowed)
 
 
 @cached
 def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
     text_capture = read(source, heads_off)
+    queries, keys, allowed = text_capture.queries, text_capture.tokens, _allowed(text_capture, mask)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
         for layer in range(text_capture.n_layers):
-            steps = _steps(text_capture, layer, mask)
-            yield (
-                look(steps, text_capture.queries, text_capture.tokens, view).values,
-                describe(text_capture, steps.weights),
-            )
+            steps = _steps(text_capture, layer, allowed)
+            yield look(steps, queries, keys, view).values, describe(text_capture, steps.weights)
 
     numbers = (
         {} if text_capture.numbers in ((), tuple(range(text_capture.n_layers))) else {"numbers": text_capture.numbers}
@@ -148,7 +151,8 @@ def links(
 ) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
     text_capture = read(source, heads_off)
-    layers = (_steps(text_capture, i, mask) for i in range(text_capture.n_layers))
+    allowed = _allowed(text_capture, mask)
+    layers = (_steps(text_capture, i, allowed) for i in range(text_capture.n_layers))
     maps = (look(steps, text_capture.queries, text_capture.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
@@ -162,6 +166,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
     """
     text_capture = read(source)
     queries, keys = axis(text_capture.queries, view), axis(text_capture.tokens, view)
+    allowed = _allowed(text_capture, mask)
     has_sink = view.what == "weights" and any(call.options.get("sink") is not None for call in text_capture.calls)
     same, plain = not text_capture.is_cross, view == View()
     if has_sink:
@@ -169,7 +174,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         keys, same = Axis(of=[*keys.of, -1 if view.hide else len(keys.labels)], labels=labels), same and view.hide
 
     def heads(layer: int) -> Heads:
-        steps = _steps(text_capture, layer, mask)
+        steps = _steps(text_capture, layer, allowed)
         view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values
         masked, measures = steps.masked.isneginf().all(0), describe(text_capture, steps.weights)
         if not has_sink:

@@ -48,9 +48,8 @@ class Row:
     output: Tensor | None = None
 
 
-def random_cell(source: Source, layer: int, mask: Mask) -> tuple[int, int]:
-    """The head and the row that the checks of a scene look at: for the same scene the same."""
-    call = read(source).calls[layer]
+def random_cell(call: Call, source: Source, layer: int, mask: Mask) -> tuple[int, int]:
+    """The head and the row of a layer that the checks of a scene look at: for the same scene the same."""
     n_heads, n_rows = call.q.shape[:2]
     return random_place(n_heads, source, layer, mask, "head"), random_place(n_rows, source, layer, mask, "row")
 
@@ -125,9 +124,8 @@ def row_error(row: Row, weights: Tensor) -> float:
     return 0.0 if bool(row.weights.isnan().all()) else float(off.max())
 
 
-def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
-    """Return how far a row may be off: large scores are rounded more, and each layer rounds in its own way."""
-    call = read(source).calls[layer]
+def row_tolerance(call: Call, head: int, row: int) -> float:
+    """Return how far a row of a layer may be off: large scores are rounded more, and each rounds in its own way."""
     lost = scores_rounding(call.q, call.k, call.options.get("scale"))[head, row]
     return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
 
@@ -137,12 +135,13 @@ def source_errors(source: Source, layer: int, mask: Mask) -> tuple[Compared, ...
     """Compare a source's tokens, a row, and a vector or the weights' file with what another way makes of them."""
     kind = "words" if source.kind == "words" else "model"
     errors: list[Compared] = [(f"truth.tokens_{kind}", wrong_tokens(source), 0, {})]
-    number = read(source).number(layer)
+    text_capture = read(source)
+    number = text_capture.number(layer)
     if has_own_row(source):
         head, row, off = scene_row_error(source, layer, mask)
         key = "row_seeded" if source.kind != "model" else "row" if mask.kind == "own" else "row_masked"
         values = {"layer": number, "head": head, "row": row}
-        errors.append((f"truth.{key}", off, row_tolerance(source, layer, head, row), values))
+        errors.append((f"truth.{key}", off, row_tolerance(text_capture.calls[layer], head, row), values))
     if source.kind != "model":
         place, off = vector_error(source)
         errors.append((f"truth.vector_{kind}", off, 1e-5, {"place": place}))
@@ -151,10 +150,9 @@ def source_errors(source: Source, layer: int, mask: Mask) -> tuple[Compared, ...
     return tuple(errors)
 
 
-@cached
 def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, float]:
     """A random head and row of a scene's layer, and how far they are from what another way makes of them."""
-    head, place = random_cell(source, layer, mask)
+    head, place = random_cell(read(source).calls[layer], source, layer, mask)
     expected, page_trace = row_of(source, layer, mask, head, place), trace(source, layer, mask)
     off = row_error(expected, page_trace.weights[head, place])
     pairs = ((expected.head_output, page_trace.head_outputs[head, place]), (expected.output, page_trace.output[place]))
@@ -209,7 +207,6 @@ def _wrong(source: Source, text: str, tokens: Tokens) -> int:
     return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
-@cached
 def vector_error(source: Source) -> tuple[int, float]:
     """A random place of a text of seeded heads, and how far the vector they read there is from the token's own."""
     text_capture = read(source)

@@ -4,8 +4,6 @@ A link leaves out what is at its default. One that asks for nothing, or for a se
 the user's language. So a link has to name whatever it would open differently.
 """
 
-from collections.abc import Iterator
-
 from viz.frame import modes
 from viz.frame.connection import visit
 from viz.frame.examples import examples, what_is_read
@@ -27,9 +25,12 @@ def name_text_in_link(*, reads_bare: bool) -> None:
 
     ``reads_bare`` is that of :func:`visit.is_for_reader`.
     """
-    record = of_session()
+    record, lang = of_session(), LANG.value
     record.always = frozenset()
-    if any(visit.is_for_reader(form, LANG.value, reads_bare=reads_bare) for form in _forms()):
+    current = link.link()
+    # The same as it is shared has no options of the view.
+    shared = {name: current[name] for name in current.keys() - modes.parameters()}
+    if any(visit.is_for_reader(form, lang, reads_bare=reads_bare) for form in (current, shared)):
         record.always = frozenset(_names_to_add()[:1])
 
 
@@ -42,9 +43,3 @@ def _names_to_add() -> list[str]:
     if TEXT.name in choices:
         names = [name for name in names if page_defaults[name] == defaults.get(name, page_defaults[name])]
     return [name for name in names if Parameter(name).value != choices[name]]
-
-
-def _forms() -> Iterator[dict[str, str]]:
-    """The link, and the same as it is shared: without the options of the view."""
-    yield (current := link.link())
-    yield {name: value for name, value in current.items() if name not in modes.parameters()}

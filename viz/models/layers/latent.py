@@ -36,7 +36,7 @@ def compressing(layer: Layer) -> nn.Module | None:
 
 def read_latent(layer: Layer) -> Latent | None:
     """Return the sizes of a layer's short vectors; None for a layer of another kind."""
-    if (down := compressing(layer)) is None:
+    if not layer.layout.latent or (down := compressing(layer)) is None:
         return None
     q_up, kv_up = (linear(module)[0] for module in layer.projections)
     c = kv_up.shape[0]
