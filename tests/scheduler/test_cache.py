@@ -390,7 +390,7 @@ def test_pin_keeps_results(turns):
         read(n)
     assert read(499) is first
     assert store.bytes <= store.most_bytes
-    read.clear()
+    store.forget(read._name)
     assert store.bytes == 0
 
 
@@ -408,10 +408,10 @@ def test_shared_storage_counts_once(turns):
     alone = store.bytes
     view()
     assert 4 * 1_009 < alone < store.bytes < alone + 4 * 1_009
-    base.clear()
+    store.forget(base._name)
     assert 4 * (1_009 + 11) <= store.bytes < 4 * (1_009 + 11) + 3 * OVERHEAD, "the view still holds it all"
     assert view()[0].untyped_storage().data_ptr() in store.storages
-    view.clear()
+    store.forget(view._name)
     assert store.bytes == 0
     assert not list(store.storages)
 
@@ -439,18 +439,18 @@ def test_on_wait_is_entered_for_waiting(turns, spend):
     long.set()
     read("short")
     assert steps == ["short", "done"]
-    steps.clear()
+    store.forget(steps._name)
     read("long")
     assert steps == ["long", "aside", "done", "back"]
-    steps.clear()
+    store.forget(steps._name)
     cache(passes, Store(1_000, turns, seconds=60, on_wait=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
-    steps.clear()
+    store.forget(steps._name)
     with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=30)
     cache(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
-    steps.clear()
+    store.forget(steps._name)
     threading.Timer(0.1, long.set).start()
     run_together(2, lambda: read("both"))
     assert steps == ["both", "done", "aside", "back"], "who waits steps aside"
