@@ -210,7 +210,7 @@ export class Stage {
       layout.overs.push(Math.max(0, (high / factor - room[1]) * full));
       layout.share += ((drawnArea(picture) || wide * high) * (full * shrink) ** 2) / (innerWidth * innerHeight);
       const alike = factor * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
-        least = wide > picture.clientWidth ? wide / room[0] : 0;
+        least = isCut ? wide / room[0] : 0;
       layout.next = Math.max(layout.next, Math.min(alike, 1 / SMALLEST), least);
     }
     return layout;
@@ -287,8 +287,9 @@ function drawnArea(picture) {
 
 /** The size of a picture without inner scroll bars, in its own pixels; and true if it has some. */
 function extent(picture) {
-  const size = [picture.scrollWidth, picture.scrollHeight];
-  let isCut = size[0] > picture.clientWidth + EDGE;
+  const inner = picture.querySelector(".dvn-scroller") ?? picture, // of a table, which is wider than its place
+    size = [inner.scrollWidth, inner.scrollHeight];
+  let isCut = size[0] > inner.clientWidth + EDGE;
   for (const part of picture.shadowRoot?.querySelectorAll("*") ?? []) {
     if (!part.clientWidth || !/auto|scroll/.test(getComputedStyle(part).overflow)) continue;
     const more = [part.scrollWidth - part.clientWidth, part.scrollHeight - part.clientHeight];
