@@ -2,16 +2,17 @@
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from pages.block.checks import moments_error, norm_error
 from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, kind_of, long_name, side_name
+from viz.components.matrix import Axis, Matrix
 from viz.core.norm import moments, no_norm
-from viz.figures.points import points_map
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.modes import say
-from viz.frame.show import show
+from viz.frame.show import show_matrix
 from viz.text import join_names
 
 QUANTITIES = ("norm", "std", "mean")
@@ -51,22 +52,11 @@ def _side(context: BlockContext, side: Side) -> None:
     t, codes = context.t, _codes(side)
     names = [long_name(t, side, kind_of(code)) for code in codes]
     statistics = [moments(side.boxes[code]) for code in codes]
-    values = {
-        t(f"block.moment_{what}"): torch.stack([getattr(point, what) for point in statistics]) for what in QUANTITIES
-    }
-    fig = points_map(
-        values,
-        names,
-        side.labels,
-        signed=[t("block.moment_mean")],
-        hover=t("block.moment_hover"),
-        column_title=t("axis.tokens"),
-        marked_row=codes.index(context.box) if context.box in codes else None,
-    )
-    alt = t("block.points_alt", points=len(codes), n=len(side.labels))
     if len(context.sides) > 1:
         st.markdown(f"**{side_name(t, side)}**")
-    show(fig, key=f"block_points_{side.code}", alt=alt)
+    for what in QUANTITIES:
+        values = torch.stack([getattr(point, what) for point in statistics])
+        _map(context, side, names, values, what)
     lengths = torch.stack([point.norm.mean() for point in statistics])
     most = lengths.max()
     largest = [
@@ -77,3 +67,23 @@ def _side(context: BlockContext, side: Side) -> None:
     say(t("block.points_found", points=join_names(t, largest), **texts))
     if context.box in codes:
         st.caption(t("block.points_marked"))
+
+
+def _map(context: BlockContext, side: Side, names: list[str], values: Tensor, what: str) -> None:
+    """Draw one quantity, the selected point's row framed; a mean may be negative."""
+    t, quantity = context.t, context.t(f"block.moment_{what}")
+    codes, hover = (
+        _codes(side),
+        t("block.moment_hover", what=quantity, point="{row}", token="{column}", value="{value}"),
+    )
+    matrix = Matrix(
+        values=values,
+        rows=Axis(names, quantity),
+        columns=Axis(side.labels, t("axis.tokens")),
+        kind="signed" if what == "mean" else "sizes",
+        hover=hover,
+        framed=(codes.index(context.box), None) if context.box in codes else None,
+        low=True,
+    )
+    alt = t("block.points_alt", points=len(names), n=len(side.labels))
+    show_matrix(t, matrix, key=f"block_points_{side.code}_{what}", alt=f"{quantity}. {alt}")

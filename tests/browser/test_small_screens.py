@@ -59,7 +59,7 @@ def test_header_covers_no_title(visit):
 
 
 def test_plotly_buttons_leave_figure_uncovered(visit):
-    page = visit("block", section="diagram", viewport=PHONE, block_show="points")
+    page = visit("atlas", section="spread", viewport=PHONE, view="scatter")
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 
@@ -73,16 +73,6 @@ def test_wide_content_has_scroll_shadow(visit):
         expect(content).to_have_css("box-shadow", re.compile("inset"))
         content.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
         expect(content).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
-
-
-def test_phone_omits_overlapping_names(visit):
-    words = [f"w{i}" for i in range(36)]
-    page = visit("block", section="diagram", source="words", text=" ".join(words), viewport=PHONE, block_show="points")
-    names = page.locator("g.xtick")
-    expect(names).to_have_count(36)
-    assert [name.text_content() for name in names.all() if name.is_visible()] == words[::2]
-    page.set_viewport_size({"width": 1280, "height": 800})
-    expect(page.locator("g.xtick:visible")).to_have_count(36)
 
 
 def test_long_row_of_pills_wraps(visit):

@@ -11,8 +11,6 @@ SMALL = 12
 LETTERS = {"size": SMALL, "color": INK}
 """Font of a figure: Streamlit's own grey for axes and notes is too faint on a light page, 3.7 : 1."""
 GRID = rgba(GREY, 0.2)
-UPWARDS = -60
-"""The angle of labels below an axis that are too long to stand side by side."""
 
 
 def base_layout(height: int, **more: Any) -> dict[str, Any]:

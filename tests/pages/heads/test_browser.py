@@ -109,7 +109,7 @@ def test_downloads_equal_trace(visit, new_page, tmp_path):
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_a_figure_is_saved_as_chosen(visit, kind):
-    page = visit("block", image=kind, section="diagram", block_show="points")
+    page = visit("atlas", image=kind, section="spread", view="scatter")
     figure = page.get_by_test_id("stPlotlyChart").first
     figure.scroll_into_view_if_needed()
     figure.hover()

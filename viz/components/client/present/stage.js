@@ -84,7 +84,7 @@ export class Stage {
     this.#hide([]);
     for (const place of findAll("[data-fits]")) {
       delete place.dataset.fits;
-      for (const name of ["--shrink", "--wide", "--fit-more", "--fit-below"]) place.style.removeProperty(name);
+      for (const name of ["--shrink", "--wide", "--high", "--fit-more", "--fit-below"]) place.style.removeProperty(name);
     }
   }
 
@@ -210,7 +210,7 @@ export class Stage {
       layout.overs.push(Math.max(0, (high / factor - room[1]) * full));
       layout.share += ((drawnArea(picture) || wide * high) * (full * shrink) ** 2) / (innerWidth * innerHeight);
       const alike = factor * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
-        least = wide > picture.clientWidth ? wide / room[0] : 0;
+        least = isCut ? wide / room[0] : 0;
       layout.next = Math.max(layout.next, Math.min(alike, 1 / SMALLEST), least);
     }
     return layout;
@@ -233,6 +233,7 @@ export class Stage {
       place.dataset.fits = "";
       place.style.setProperty("--shrink", zoom.toFixed(4));
       place.style.setProperty("--wide", `${Math.floor(room[0] * factor)}px`);
+      place.style.setProperty("--high", `${Math.floor(room[1] / zoom)}px`);
       place.style.setProperty("--fit-more", (1 / factor / zoom).toFixed(4));
       place.style.removeProperty("--fit-below");
       if (belows[i]) place.style.setProperty("--fit-below", `calc(var(--strip) + ${Math.ceil(belows[i] + EDGE)}px)`);
@@ -287,8 +288,9 @@ function drawnArea(picture) {
 
 /** The size of a picture without inner scroll bars, in its own pixels; and true if it has some. */
 function extent(picture) {
-  const size = [picture.scrollWidth, picture.scrollHeight];
-  let isCut = size[0] > picture.clientWidth + EDGE;
+  const inner = picture.querySelector(".dvn-scroller, .svg-container") ?? picture, // they are larger than their place
+    size = [inner.scrollWidth, inner.scrollHeight];
+  let isCut = size[0] > inner.clientWidth + EDGE;
   for (const part of picture.shadowRoot?.querySelectorAll("*") ?? []) {
     if (!part.clientWidth || !/auto|scroll/.test(getComputedStyle(part).overflow)) continue;
     const more = [part.scrollWidth - part.clientWidth, part.scrollHeight - part.clientHeight];
