@@ -60,21 +60,6 @@ def test_golden_flops_independent_of_heads(n_heads):
     assert softmax_exponentials(spec, n_queries=10, n_keys=10) == 100 * n_heads
 
 
-@pytest.mark.parametrize(("n_kv_heads", "count"), [(4, 7_966_720), (2, 6_656_000), (1, 6_000_640)])
-def test_golden_flops_with_shared_kv(n_kv_heads, count):
-    assert attention_flops(shared(n_kv_heads), n_queries=10, n_keys=10).multiply_adds == count
-
-
-def test_lone_head_without_w_o():
-    flops = attention_flops(AttentionSpec(d_model=512, n_heads=1), n_queries=10, n_keys=10)
-    assert (flops.total - flops.output) // 2 == 7_966_720
-
-
-def test_full_width_heads_cost_h_times():
-    wide = AttentionSpec(d_model=512, n_heads=8, d_head=512)
-    assert attention_flops(wide, n_queries=10, n_keys=10).multiply_adds == 84_705_280 == 8 * 10_588_160
-
-
 def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
     """Count every multiplication with its addition, one at a time."""
 
@@ -137,11 +122,6 @@ def test_zero_tokens_raise_value_error(size):
             count(CLASSIC, **sizes)
     with pytest.raises(ValueError, match=r"^n_layers=-1 must be at least 1$"):
         kv_cache_bytes(CLASSIC, n_tokens=1, n_layers=-1)
-
-
-def test_huge_counts_are_exact():
-    n = 10**9
-    assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
 
 
 @pytest.mark.parametrize("first", [1, 2, 3, 64, 65, 2**61 + 7])

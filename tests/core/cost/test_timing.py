@@ -5,14 +5,13 @@ No test asserts a time: the clock is simulated.
 
 import math
 from threading import Event, Thread
-from types import SimpleNamespace
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from viz.core.cost.timed_layers import CANDIDATES, Candidate, Plan
-from viz.core.cost.timing import REPEATS, device_name, fit_exponent, measure, peak_bytes
+from viz.core.cost.timing import REPEATS, fit_exponent, measure, peak_bytes
 
 PLAN = Plan(d=14, h=2, k=5, lengths=(3, 5, 7, 11), seconds=1e9)
 
@@ -209,12 +208,6 @@ def test_truth_within_two_errors_at_rate():
 
 def test_two_points_have_no_fit():
     assert fit_exponent([1, 2], [1, 2]) is None
-
-
-def test_the_gpu_is_named_by_torch(monkeypatch):
-    monkeypatch.setattr(torch, "cuda", SimpleNamespace(get_device_name=lambda: "A GPU"))
-    assert device_name("cuda") == "A GPU"
-    assert device_name("cpu")
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
