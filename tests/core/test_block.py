@@ -17,7 +17,7 @@ from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal, padding
 from viz.core.norm import NormWeights, rms_norm
 from viz.core.spec import AttentionSpec
-from viz.core.stack import one_by_one, stack, stack_parameters
+from viz.core.stack import one_by_one, stack
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
 EXACT = {"atol": 0, "rtol": 0}
@@ -195,10 +195,6 @@ class TestStack:
         options = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
         traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=options)
         assert [trace.attention.scale for trace in traces] == [2.0, 3.0]
-
-    def test_shared_weights_count_once(self):
-        first, second = plain_block(seed=0), plain_block(seed=1)
-        assert stack_parameters([first, second, first, first]) == 2 * first.n_parameters()
 
 
 class TestRandom:

@@ -169,19 +169,6 @@ def test_peak_ignores_other_threads():
     assert peak == pytest.approx(4e6, rel=0.05)
 
 
-def test_peak_naive_is_quadratic_sdpa_linear():
-    plan = Plan(d=16, h=4, k=3, lengths=(), seconds=1)
-
-    def peak(name, n):
-        return peak_bytes(CANDIDATES[name].make(plan, n), "cpu")
-
-    square = 4 * 4 * 1024**2
-    assert 2 * square <= peak("naive", 1024) < 3 * square
-    assert peak("naive", 1024) > 3 * peak("naive", 512)
-    assert peak("sdpa", 1024) < square / 4
-    assert peak("sdpa", 4096) < 2.5 * peak("sdpa", 2048)
-
-
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 1.5, 2.0])
 def test_fit_recovers_true_slope(exponent):
     sizes = [2**i for i in range(4, 12)]
