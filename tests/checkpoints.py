@@ -7,6 +7,7 @@ drawn wide, biases and norms too, so that attention is far from uniform.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import count
 from operator import attrgetter
 from pathlib import Path
@@ -637,12 +638,17 @@ def _bare() -> Tokenizer:
 MAKERS = {"wordpiece": _wordpiece, "bytes": _bytes, "metaspace": _metaspace, "bare": _bare}
 
 
+@cache
+def _fast_tokenizer(kind: str) -> Any:
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=MAKERS[kind](), model_max_length=61, **({} if kind == "bytes" else names)
+    )
+
+
 def save_tokenizer(kind: str, folder: Path) -> None:
     """Write tokenizer.json and tokenizer_config.json."""
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=MAKERS[kind](), model_max_length=61, **({} if kind == "bytes" else names)
-    ).save_pretrained(folder)
+    _fast_tokenizer(kind).save_pretrained(folder)
 
 
 def save(name: str, folder: Path, **changes: Any) -> Path:

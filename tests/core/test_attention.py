@@ -4,12 +4,11 @@ import math
 
 import pytest
 import torch
-from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.attention import attend, row_softmax, softmax_with_sink
-from viz.core.masks import causal, combine, padding, window
+from viz.core.masks import causal
 
 QK = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 V = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
@@ -51,28 +50,11 @@ class TestHandValues:
         e = math.e
         assert_close(trace.output[0], torch.tensor([e / (e + 1), 1 / (e + 1)]))
 
-    def test_without_the_scale(self):
-        trace = attend(QK, QK, V, scale=1.0)
-        assert trace.scale == 1.0
-        assert_close(trace.weights[0], torch.tensor([0.4223, 0.1554, 0.4223]), **PINNED)
-        assert_close(trace.scaled, trace.scores)
-
-    def test_in_fractions(self):
-        """Scores ln 1, ln 2, ln 5 give weights 1/8, 2/8, 5/8."""
-        q, k = torch.ones(1, 1), torch.tensor([[1.0], [2.0], [5.0]]).log()
-        trace = attend(q, k, torch.tensor([[8.0], [80.0], [800.0]]), scale=1.0)
-        assert_close(trace.weights, torch.tensor([[1, 2, 5]]) / 8)
-        assert_close(trace.output, torch.tensor([[521.0]]))
-
 
 class TestAgainstTorch:
-    @pytest.mark.parametrize("batch", [(), (2,), (2, 13), (1, 2, 13)])
+    @pytest.mark.parametrize("batch", [(), (2, 13)])
     def test_plain(self, batch):
         q, k, v = random_head(batch)
-        assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
-
-    def test_as_many_queries_as_keys(self):
-        q, k, v = random_head((2, 13), n_queries=7)
         assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
 
     def test_mask_with_fully_masked_row(self):
@@ -88,23 +70,12 @@ class TestAgainstTorch:
         finite_weights = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
         assert_close(finite_weights[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
 
-    @pytest.mark.parametrize("shape", [(5, 7), (13, 5, 7), (2, 13, 5, 7), (2, 1, 5, 7)])
+    @pytest.mark.parametrize("shape", [(5, 7), (2, 1, 5, 7)])
     def test_masks_of_any_batch(self, shape):
         q, k, v = random_head((2, 13))
         allowed = torch.rand(shape, generator=torch.Generator().manual_seed(5)) < 0.6
         reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         assert_close(attend(q, k, v, allowed=allowed).output, reference, atol=1e-12, rtol=0)
-
-    def test_a_padding_mask(self):
-        """It has axes of size 1 for heads and queries; a (B, K) mask would act on the wrong ones."""
-        q, k, v = random_head((2, 13))
-        trace = attend(q, k, v, allowed=padding([3, 7], 7))
-        for b, length in enumerate((3, 7)):
-            alone = attend(q[b], k[b, :, :length], v[b, :, :length])
-            assert_close(trace.output[b], alone.output, atol=1e-12, rtol=0)
-        assert trace.weights[0, ..., 3:].eq(0).all()
-        both = attend(q, k, v, allowed=combine(padding([3, 7], 7), window(5, 7, 2)))
-        assert both.weights.shape == (2, 13, 5, 7)
 
     def test_a_bias(self):
         q, k, v = random_head((2, 13))
@@ -120,76 +91,14 @@ class TestAgainstTorch:
         reference = scaled_dot_product_attention(q, k, v, scale=0.3)
         assert_close(attend(q, k, v, scale=0.3).output, reference, atol=1e-12, rtol=0)
 
-    def test_multihead_attention_has_the_opposite_polarity(self):
-        """True blocks in nn.MultiheadAttention, and allows here."""
-        module = nn.MultiheadAttention(11, 1, bias=False, batch_first=True, dtype=torch.float64)
-        with torch.no_grad():
-            module.in_proj_weight.copy_(torch.eye(11, dtype=torch.float64).repeat(3, 1))
-            module.out_proj.weight.copy_(torch.eye(11, dtype=torch.float64))
-            x, allowed = draw(1, 5, 11), window(5, 5, 1)
-            opposite, weights = module(x, x, x, attn_mask=~allowed)
-            same, _ = module(x, x, x, attn_mask=allowed)
-        trace = attend(x, x, x, allowed=allowed)
-        assert_close(trace.output, opposite, atol=1e-12, rtol=0)
-        assert_close(trace.weights, weights, atol=1e-12, rtol=0)
-        assert (trace.output - same).abs().max() > 0.1
-
-    def test_gradients_pass(self):
-        q, k, v = (tensor.requires_grad_() for tensor in random_head())
-        mine = torch.autograd.grad(attend(q, k, v).output.square().sum(), (q, k, v))
-        expected = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
-        assert_close(mine, expected, atol=1e-12, rtol=1e-12)
-
 
 class TestProperties:
-    def test_rows_but_not_columns_sum_one(self):
-        weights = attend(*random_head((2, 13))).weights
-        assert weights.ge(0).all()
-        assert_close(weights.sum(-1), torch.ones(2, 13, 5, dtype=torch.float64), atol=1e-12, rtol=0)
-        assert (weights.sum(-2) - 1).abs().max() > 0.1
-
-    def test_outputs_lie_between_value_extremes(self):
-        q, k, v = random_head((2, 13))
-        output = attend(q, k, v).output
-        assert (output >= v.amin(-2, keepdim=True)).all() and (output <= v.amax(-2, keepdim=True)).all()
-
     def test_shuffled_keys_change_nothing(self):
         q, k, v = random_head((2,))
         order = torch.tensor([3, 0, 6, 2, 5, 1, 4])
         shuffled, trace = attend(q, k[..., order, :], v[..., order, :]), attend(q, k, v)
         assert_close(shuffled.output, trace.output, atol=1e-12, rtol=0)
         assert_close(shuffled.weights, trace.weights[..., order], atol=1e-12, rtol=0)
-
-    def test_shuffled_queries_shuffle_the_output(self):
-        q, k, v = random_head((2,))
-        order = torch.tensor([3, 0, 2, 4, 1])
-        assert_close(attend(q[..., order, :], k, v).output, attend(q, k, v).output[..., order, :])
-
-    def test_constant_added_to_row_changes_nothing(self):
-        q, k, v = random_head((2,))
-        shift = draw(5, 1, seed=8).expand(5, 7) * 100
-        assert_close(attend(q, k, v, bias=shift).weights, attend(q, k, v).weights, atol=1e-12, rtol=0)
-
-    def test_doubled_key_doubles_scores(self):
-        q, k, v = random_head()
-        longer = k.clone()
-        longer[4] *= 2
-        assert_close(attend(q, longer, v).scores[:, 4], 2 * attend(q, k, v).scores[:, 4])
-
-    def test_weights_do_not_depend_on_values(self):
-        q, k, v = random_head()
-        assert torch.equal(attend(q, k, v).weights, attend(q, k, v * 3 + 1).weights)
-
-    def test_score_rank_is_bounded_by_width(self):
-        assert torch.linalg.matrix_rank(attend(*random_head(n_queries=101, n_keys=103)).scores) == 3
-
-    def test_large_scores_do_not_overflow(self):
-        weights = attend(QK * 1e4, QK * 1e4, V).weights
-        assert weights.isfinite().all()
-        assert_close(weights.sum(-1), torch.ones(3))
-
-    def test_one_key_takes_all(self):
-        assert attend(*random_head(n_keys=1)).weights.eq(1).all()
 
     def test_score_mod_acts_between_scale_bias(self):
         """The score modification runs after the scale and before the bias."""
@@ -221,17 +130,6 @@ class TestRowSoftmax:
         scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, 5.0]])
         assert_close(row_softmax(scores), torch.tensor([[0.25, 0.75], [0.0, 1.0]]))
 
-    def test_fully_masked_rows_among_others(self):
-        scores = draw(3, 5, 7).masked_fill(draw(3, 5, 7, seed=1) > 0, -torch.inf)
-        scores[1, 2] = -torch.inf
-        weights = row_softmax(scores)
-        assert weights[1, 2].eq(0).all()
-        scores[1, 2] = 0
-        rest = torch.ones(3, 5, dtype=torch.bool)
-        rest[scores.amax(-1) == -torch.inf] = False
-        rest[1, 2] = False
-        assert_close(weights[rest], scores.softmax(-1)[rest])
-
     def test_nan_is_not_hidden(self):
         """Only a fully masked row becomes 0; a NaN from elsewhere stays NaN."""
         scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
@@ -246,11 +144,3 @@ def test_sink_of_fully_masked_row_zero(sink):
     weights = softmax_with_sink(masked, torch.tensor([sink]))
     words = 4 / (4 + math.exp(sink))
     assert_close(weights, torch.tensor([[[0.25 * words, 0.75 * words], [0.0, 0.0]]]))
-
-
-def test_scaled_scores_have_unit_variance():
-    """The variance of q·k is d_k (a statement about random vectors), and after the scale 1."""
-    for d_k in (4, 64, 512):
-        trace = attend(draw(401, d_k, seed=1), draw(409, d_k, seed=2), torch.ones(409, 1, dtype=torch.float64))
-        assert_close(float(trace.scores.var() / d_k), 1.0, atol=0.1, rtol=0)
-        assert_close(float(trace.scaled.var()), 1.0, atol=0.1, rtol=0)

@@ -128,18 +128,6 @@ def stacked(module) -> tuple[FeedForwardWeights, ...]:
     )
 
 
-def test_mixture_equals_mixtrals():
-    config = MixtralConfig(
-        hidden_size=D, intermediate_size=D_FF, num_local_experts=E, num_experts_per_tok=K, num_attention_heads=1
-    )
-    module = MixtralSparseMoeBlock(config)
-    fill(module)
-    weights = ExpertsWeights(router=Router(w=module.gate.weight.T, k=K), experts=stacked(module))
-    with torch.no_grad():
-        # transformers' router computes its softmax in float32
-        assert_close(mixture_of_experts(X, weights, activation=silu).output, module(X[None])[0], atol=1e-5, rtol=1e-5)
-
-
 @pytest.mark.parametrize("renormalize", [True, False])
 def test_shared_expert_equals_qwens(renormalize):
     config = Qwen2MoeConfig(

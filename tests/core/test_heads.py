@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.attention import attend
@@ -51,23 +50,6 @@ class TestSplitShareConcat:
         assert split_heads(x, 3).shape == (2, 3, 5, 7)
         assert_close(concat_heads(split_heads(x, 3)), x, **EXACT)
 
-    def test_view_without_transpose_differs(self):
-        x = draw(5, 21)
-        assert split_heads(x, 3).shape == x.reshape(3, 5, 7).shape
-        assert (split_heads(x, 3) - x.reshape(3, 5, 7)).abs().max() > 0.1
-
-    def test_concat_puts_head_in_own_columns(self):
-        heads = draw(3, 5, 7)
-        for i in range(3):
-            assert_close(concat_heads(heads)[:, 7 * i : 7 * (i + 1)], heads[i], **EXACT)
-
-    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
-    def test_neighbours_share(self, n_kv_heads):
-        x = draw(2, n_kv_heads, 5, 7)
-        shared = share_kv(x, 6)
-        for i in range(6):
-            assert_close(shared[:, i], x[:, i * n_kv_heads // 6], **EXACT)
-
     def test_errors(self):
         with pytest.raises(ValueError, match=r"^width=30 is not a multiple of n_heads=8$"):
             split_heads(draw(5, 30), 8)
@@ -100,17 +82,8 @@ class TestMultiHead:
             assert_close(trace.head_outputs[i], a @ v, **CLOSE)
             assert_close(trace.contributions[i], z, **CLOSE)
             total = total + z
+        assert_close(trace.concat, concat_heads(trace.head_outputs), **EXACT)
         assert_close(trace.output, total + w.b_o if bias else total, **CLOSE)
-
-    def test_shapes(self):
-        s = wide_spec()
-        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(s))
-        shapes = {
-            "x": (2, 3, 13), "memory": (2, 5, 17), "q": (2, 6, 3, 7), "k": (2, 2, 5, 7), "v": (2, 2, 5, 11),
-            "scores": (2, 6, 3, 5), "weights": (2, 6, 3, 5), "head_outputs": (2, 6, 3, 11), "concat": (2, 3, 66),
-            "contributions": (2, 6, 3, 19), "output": (2, 3, 19),
-        }  # fmt: skip
-        assert {name: tuple(getattr(trace, name).shape) for name in shapes} == shapes
 
     @pytest.mark.parametrize("mask", [None, "causal", "padding"])
     def test_multi_head_equals_torch_layer(self, mask):
@@ -131,71 +104,6 @@ class TestMultiHead:
         trace = multi_head(x, x, w, allowed=allowed)
         assert_close(trace.output, expected, **CLOSE)
         assert_close(trace.weights, attention, **CLOSE)
-
-    def test_against_torchs_layer_across_two_sequences(self):
-        spec = AttentionSpec(d_model=35, n_heads=5, d_memory=17)
-        w, x, memory = weights_of(spec), draw(2, 3, 35, seed=8), draw(2, 7, 17, seed=9)
-        module = nn.MultiheadAttention(35, 5, kdim=17, vdim=17, batch_first=True, dtype=torch.float64)
-        with torch.no_grad():
-            for name, weight in (("q", w.w_q), ("k", w.w_k), ("v", w.w_v)):
-                getattr(module, f"{name}_proj_weight").copy_(weight.T)
-            module.in_proj_bias.copy_(torch.cat([w.b_q, w.b_k, w.b_v]))
-            module.out_proj.weight.copy_(w.w_o.T)
-            module.out_proj.bias.copy_(w.b_o)
-            expected, attention = module(x, memory, memory, average_attn_weights=False)
-        trace = multi_head(x, memory, w)
-        assert_close(trace.output, expected, **CLOSE)
-        assert_close(trace.weights, attention, **CLOSE)
-
-    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
-    def test_against_torchs_own_shared_attention(self, n_kv_heads):
-        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
-        reference = scaled_dot_product_attention(trace.q, trace.k, trace.v, enable_gqa=True)
-        assert_close(trace.head_outputs, reference, **CLOSE)
-
-    @pytest.mark.parametrize("n_kv_heads", [2, 3])
-    def test_repeat_instead_of_neighbours_differs(self, n_kv_heads):
-        """The classic mistake: the same shapes, the wrong pairs, no error."""
-        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
-        k, v = (kv.repeat(1, 6 // n_kv_heads, 1, 1) for kv in (trace.k, trace.v))
-        assert k.shape == share_kv(trace.k, 6).shape
-        assert (attend(trace.q, k, v).output - trace.head_outputs).abs().max() > 0.1
-
-    def test_multi_query_written_separately(self):
-        """Shazeer 2019: all heads share one set of keys."""
-        s = wide_spec(1)
-        w = weights_of(s, bias=False)
-        x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
-        k, v = (memory @ w.w_k).repeat(6, 1, 1), (memory @ w.w_v).repeat(6, 1, 1)
-        q = (x @ w.w_q).view(3, 6, 7).transpose(0, 1)
-        expected = torch.softmax(q @ k.mT * (1 / math.sqrt(7)), dim=-1) @ v
-        assert_close(multi_head(x, memory, w).head_outputs, expected, **CLOSE)
-
-    def test_equal_kv_heads_equal_multi_head(self):
-        s = AttentionSpec(d_model=35, n_heads=5, n_kv_heads=5)
-        w, x = weights_of(s, bias=False), draw(3, 35, seed=8)
-        q, k, v = (split_heads(x @ matrix, 5) for matrix in (w.w_q, w.w_k, w.w_v))
-        assert_close(multi_head(x, x, w).head_outputs, attend(q, k, v).output, **CLOSE)
-
-    def test_contributions_sum_to_one_big_product(self):
-        trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec()))
-        w = trace.projections
-        assert_close(trace.contributions.sum(-3) + w.b_o, trace.output, **CLOSE)
-        assert_close(trace.concat @ w.w_o + w.b_o, trace.output, **CLOSE)
-        assert_close(trace.concat, concat_heads(trace.head_outputs), **EXACT)
-
-    def test_shuffled_tokens_shuffle_the_output(self):
-        spec, order = AttentionSpec(d_model=35, n_heads=5), torch.tensor([2, 0, 6, 5, 1, 4, 3])
-        x, w = draw(7, 35, seed=9), weights_of(spec)
-        assert_close(multi_head(x[order], x[order], w).output, multi_head(x, x, w).output[order], **CLOSE)
-
-    def test_every_head_reads_every_feature(self):
-        """A head has a low rank, but it reads every feature."""
-        x, w = draw(7, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
-        without = x.clone()
-        without[:, 11] = 0
-        change = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
-        assert (change > 1e-3).all()
 
     def test_options_reach_attention(self):
         x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
@@ -225,14 +133,11 @@ class TestMultiHead:
 
 
 class TestHeadWeights:
-    @pytest.mark.parametrize(("n_kv_heads", "n_parameters"), [(8, 1_048_576), (4, 786_432), (2, 655_360), (1, 589_824)])
+    @pytest.mark.parametrize(("n_kv_heads", "n_parameters"), [(8, 1_048_576), (2, 655_360)])
     def test_parameters_by_hand(self, n_kv_heads, n_parameters):
         spec = AttentionSpec(d_model=512, n_heads=8, n_kv_heads=n_kv_heads)
         w = HeadWeights.random(spec, seed=0)
         assert w.n_parameters() == n_parameters == 2 * 512**2 + 2 * 512 * n_kv_heads * 64
-
-    def test_parameters_with_bias(self):
-        assert weights_of(AttentionSpec(d_model=512, n_heads=8)).n_parameters() == 1_050_624
 
     def test_random_depends_on_seed_only(self):
         spec = wide_spec()
@@ -265,7 +170,7 @@ class TestHeadWeights:
 
 
 class TestFromMha:
-    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3])
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
     def test_pooled_keys_are_group_means(self, n_kv_heads):
         old = weights_of(wide_spec(6))
         new = HeadWeights.from_mha(old, n_kv_heads)
@@ -278,19 +183,7 @@ class TestFromMha:
             assert_close(after.v[g], before.v[group].mean(0), **CLOSE)
         assert_close(after.q, before.q, **CLOSE)
         assert new.w_o is old.w_o and new.b_o is old.b_o
-        assert new.spec.kind == {1: "MQA", 2: "GQA", 3: "GQA"}[n_kv_heads]
-
-    def test_pooling_to_same_number_changes_nothing(self):
-        old = weights_of(wide_spec(6))
-        x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
-        assert_close(
-            multi_head(x, memory, HeadWeights.from_mha(old, 6)).output, multi_head(x, memory, old).output, **CLOSE
-        )
-
-    def test_in_two_steps(self):
-        old = weights_of(wide_spec(6))
-        twice = HeadWeights.from_mha(HeadWeights.from_mha(old, 2), 1)
-        assert_close(twice.w_k, HeadWeights.from_mha(old, 1).w_k, **CLOSE)
+        assert new.spec.kind == {1: "MQA", 6: "MHA"}.get(n_kv_heads, "GQA")
 
     def test_without_biases(self):
         assert HeadWeights.from_mha(weights_of(wide_spec(6), bias=False), 3).b_k is None

@@ -2,10 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import scaled_dot_product_attention
-from torch.testing import assert_close
 
-from viz.core.attention import attend
 from viz.core.masks import causal, chunks, combine, dilated, look_back, padding, prefix, window
 
 SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
@@ -22,23 +19,6 @@ def test_causal(n_queries, n_keys):
     mask = causal(n_queries, n_keys)
     assert mask.dtype == torch.bool
     assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: j <= i))
-
-
-def test_causal_equals_torchs_own():
-    q, k, v = (torch.randn(5, width, generator=torch.Generator().manual_seed(width)) for width in (3, 3, 7))
-    reference = scaled_dot_product_attention(q, k, v, is_causal=True)
-    assert_close(scaled_dot_product_attention(q, k, v, attn_mask=causal(5, 5)), reference)
-
-
-def test_cached_decoding_uses_last_rows():
-    assert torch.equal(causal(2, 7), causal(7, 7)[-2:])
-    assert torch.equal(window(2, 7, 3), window(7, 7, 3)[-2:])
-    assert torch.equal(prefix(2, 7, 3), prefix(7, 7, 3)[-2:])
-
-
-def test_surplus_queries_are_fully_masked():
-    """With more queries than keys, the first queries have no key."""
-    assert causal(5, 2).any(-1).tolist() == [False, False, False, True, True]
 
 
 @pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
@@ -91,32 +71,6 @@ def test_dilated(n_queries, n_keys, width, step):
     mask = dilated(n_queries, n_keys, width, step)
     assert torch.equal(mask, by_pairs(n_queries, n_keys, lambda i, j: j - i in places))
     assert torch.equal(dilated(n_queries, n_keys, width, 1), window(n_queries, n_keys, width))
-
-
-EVERY = {
-    "causal": causal(7, 7),
-    "padding": padding([4], 7)[0, 0].expand(7, 7),
-    "both": combine(causal(7, 7), padding([4], 7)[0, 0]),
-    "padding on the left": combine(causal(7, 7), padding([4], 7)[0, 0].flip(-1)),  # the first three rows are empty
-    "window": window(7, 7, 2),
-    "look back": look_back(7, 7, 3),
-    "chunks": chunks(7, 7, 3),
-    "dilated": dilated(7, 7, 2, 3),
-    "prefix": prefix(7, 7, 3),
-    "painted": (torch.arange(49).view(7, 7) % 3 == 0) & (torch.arange(7) != 5)[:, None],
-    "nothing at all": torch.zeros(7, 7).bool(),
-}
-
-
-@pytest.mark.parametrize("mask", EVERY.values(), ids=EVERY.keys())
-def test_mask_equals_torch_with_empty_rows(mask):
-    widths = {"q": 3, "k": 3, "v": 5}
-    q, k, v = (torch.randn(2, 7, width, generator=torch.Generator().manual_seed(i)) for i, width in
-               enumerate(widths.values()))  # fmt: skip
-    trace = attend(q, k, v, allowed=mask)
-    assert_close(trace.output, scaled_dot_product_attention(q, k, v, attn_mask=mask))
-    assert not trace.weights[:, ~mask].any()
-    assert torch.equal(trace.output.any(-1), mask.any(-1).expand(2, 7))
 
 
 def test_combine_is_and():

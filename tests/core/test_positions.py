@@ -46,12 +46,6 @@ def test_sinusoidal_equals_transformers_reordered():
     assert_close(sinusoidal(61, 14)[:, 1::2], cosines, atol=5e-6, rtol=0)
 
 
-@pytest.mark.parametrize("base", [2.0, 100.0, 10_000.0, 500_000.0])
-def test_rows_have_equal_length(base):
-    rows = sinusoidal(53, 22, base=base)
-    assert_close(rows.norm(dim=-1), torch.full((53,), math.sqrt(11)))
-
-
 @pytest.mark.parametrize("width", [7, 1, 0, -2])
 def test_odd_width_error_has_width(width):
     with pytest.raises(ValueError, match=f"width={width} is not an even number"):
@@ -66,14 +60,7 @@ def test_invalid_base_is_refused(base):
         frequencies(4, base=base)
 
 
-def test_wavelengths_span_two_pi_to_base():
-    waves = 2 * math.pi / frequencies(512)
-    assert_close(waves[0].item(), 2 * math.pi)
-    assert_close(waves[-1].item(), 2 * math.pi * 10_000 ** (510 / 512))
-    assert (waves.diff() > 0).all()
-
-
-@pytest.mark.parametrize("k", [0, 1, 5, 17, -3])
+@pytest.mark.parametrize("k", [5, -3])
 def test_a_shift_is_a_rotation(k):
     rows = sinusoidal(41, 14)
     rotated = rows[17 : 17 + 7] @ rotation(k, 14).T
@@ -94,10 +81,6 @@ def test_dot_products_depend_on_distance():
 def test_kernel_golden_values():
     values = kernel(51, 512)[[1, 2, 5, 10, 50]]
     assert_close(values, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
-
-
-def test_a_larger_base_decays_more_slowly():
-    assert kernel(30, 64, base=100.0)[20] < kernel(30, 64, base=10_000.0)[20] < kernel(30, 64, base=1e6)[20]
 
 
 def test_rope_by_hand():
@@ -147,25 +130,6 @@ def test_rope_scores_depend_on_offset(pairing):
     assert_close(late @ late_k.mT, scores, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("pairing", PAIRINGS)
-def test_rope_keeps_lengths_and_position_0(pairing):
-    x = random_numbers(2, 3, 7, 10)
-    assert_close(rope(x, pairing=pairing).norm(dim=-1), x.norm(dim=-1))
-    assert_close(rope(x, pairing=pairing)[..., 0, :], x[..., 0, :])
-
-
-def test_rope_of_equal_halves_is_kernel():
-    ones = torch.ones(19, 10)
-    scores = rope(ones, pairing="halves") @ rope(ones, pairing="halves").mT
-    assert_close(scores[0] / 10, kernel(19, 10), atol=1e-6, rtol=0)
-
-
-@pytest.mark.parametrize("pairing", PAIRINGS)
-def test_rope_of_an_odd_width(pairing):
-    with pytest.raises(ValueError, match="width=5"):
-        rope(random_numbers(3, 5), pairing=pairing)
-
-
 def test_alibi_slopes_of_the_paper():
     assert_close(alibi_slopes(8), torch.tensor([1 / 2**h for h in range(1, 9)]))  # sec. 3
     assert_close(alibi_slopes(16), torch.tensor([2 ** (-h / 2) for h in range(1, 17)]))  # sec. 3
@@ -181,7 +145,7 @@ def _official_slopes(n):
     return _official_slopes(closest) + _official_slopes(2 * closest)[0::2][: n - closest]
 
 
-@pytest.mark.parametrize("n_heads", [2, 3, 5, 6, 7, 11, 12, 13, 71, 128])
+@pytest.mark.parametrize("n_heads", [2, 7, 71, 128])
 def test_alibi_slopes_for_any_head_count(n_heads):
     assert_close(alibi_slopes(n_heads), torch.tensor(_official_slopes(n_heads)), atol=1e-7, rtol=1e-6)
     assert len(set(alibi_slopes(n_heads).tolist())) == n_heads

@@ -1,7 +1,5 @@
 """Sizes: defaults, refused values, and the kind of layer."""
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 
 from viz.core.spec import AttentionSpec
@@ -42,17 +40,3 @@ def test_kinds(n_heads, n_kv_heads, kind):
 def test_errors_name_values_and_rule(sizes, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         AttentionSpec(**sizes)
-
-
-def test_head_width_frees_d_model():
-    assert AttentionSpec(d_model=30, n_heads=8, d_head=4).d_k == 4
-
-
-def test_specs_are_values():
-    spec = AttentionSpec(d_model=8, n_heads=2)
-    assert spec == AttentionSpec(d_model=8, n_heads=2)
-    assert len({spec, AttentionSpec(d_model=8, n_heads=2), AttentionSpec(d_model=8, n_heads=4)}) == 2
-    with pytest.raises(FrozenInstanceError):
-        spec.n_heads = 4
-    with pytest.raises(TypeError):
-        AttentionSpec(8, 2)

@@ -26,14 +26,6 @@ def draw(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(1))
 
 
-def test_groups_are_repeated_for_neighbours():
-    _, module = build_module(GroupedQueryAttention, 2)
-    groups = torch.arange(2.0).repeat_interleave(7).expand(1, 1, 14)  # seven numbers of head 0, seven of head 1
-    assert module.for_every_head(groups)[0, :, 0, 0].tolist() == [0, 0, 0, 1, 1, 1]
-    _, wrong = build_module(Tiled, 2)
-    assert wrong.for_every_head(groups)[0, :, 0, 0].tolist() == [0, 1, 0, 1, 0, 1]
-
-
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
 def test_any_group_count_equals_core_torch(G):
     weights, module = build_module(GroupedQueryAttention, G, d_memory=17)

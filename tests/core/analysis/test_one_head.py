@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from viz.core.analysis.one_head import alone, by_hand, group_of
-from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head, share_kv
+from viz.core.analysis.one_head import alone, by_hand
+from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
 
 SPEC = AttentionSpec(d_model=19, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_memory=13, d_output=11)
@@ -24,11 +24,6 @@ def layer(*, biases: bool = True, **options: Any) -> MultiHeadTrace:
         weights = HeadWeights(**{**vars(weights), **tensors})
     x, memory = torch.randn(QUERIES, 19, generator=generator), torch.randn(KEYS, 13, generator=generator)
     return multi_head(x, memory, weights, **options)
-
-
-def test_groups_are_those_of_share_kv():
-    used = share_kv(torch.arange(2.0)[:, None, None], 6).flatten().int().tolist()
-    assert [group_of(SPEC, head) for head in range(6)] == used == [0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("biases", [True, False])

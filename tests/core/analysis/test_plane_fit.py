@@ -68,14 +68,6 @@ def test_single_row_equals_text_fit():
     assert_close(fit.explained_share, expected.explained_share, atol=1e-3, rtol=0)
 
 
-def test_down_and_right_are_not_swapped():
-    weights = maps(2) * 0.5 + 0.5 * plane_weights(torch.tensor([[1.0, -2.0]]), torch.tensor([1.5]), GRID)
-    transposed = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
-    fit, transposed_fit = fit_planes(weights, GRID), fit_planes(transposed, GRID[::-1])
-    assert_close(fit.offset, transposed_fit.offset.flip(-1), atol=0.02, rtol=0)
-    assert_close(fit.explained_share, transposed_fit.explained_share, atol=1e-4, rtol=0)
-
-
 def test_share_equals_window_and_scipys_best():
     """The share is that of the fitted window, and no search with SciPy finds a better one."""
     weights = maps(3, seed=4) * 0.6 + 0.4 * plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([0.8]), GRID)

@@ -1,14 +1,13 @@
 """Counts of one layer against hand values, a loop that counts every operation, the tensors, and torch's own counter."""
 
-import subprocess
-import sys
+from contextlib import nullcontext
 from itertools import product
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests import SAFETY_NET
+from viz.core.cost.__main__ import main
 from viz.core.cost.attention import (
     attention_flops,
     kv_cache_bytes,
@@ -58,21 +57,6 @@ def test_golden_flops_independent_of_heads(n_heads):
     assert attention_flops(spec, n_queries=1000, n_keys=1000).multiply_adds == 2_072_576_000
     assert parameters(spec).total == 1_048_576
     assert softmax_exponentials(spec, n_queries=10, n_keys=10) == 100 * n_heads
-
-
-@pytest.mark.parametrize(("n_kv_heads", "count"), [(4, 7_966_720), (2, 6_656_000), (1, 6_000_640)])
-def test_golden_flops_with_shared_kv(n_kv_heads, count):
-    assert attention_flops(shared(n_kv_heads), n_queries=10, n_keys=10).multiply_adds == count
-
-
-def test_lone_head_without_w_o():
-    flops = attention_flops(AttentionSpec(d_model=512, n_heads=1), n_queries=10, n_keys=10)
-    assert (flops.total - flops.output) // 2 == 7_966_720
-
-
-def test_full_width_heads_cost_h_times():
-    wide = AttentionSpec(d_model=512, n_heads=8, d_head=512)
-    assert attention_flops(wide, n_queries=10, n_keys=10).multiply_adds == 84_705_280 == 8 * 10_588_160
 
 
 def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
@@ -139,11 +123,6 @@ def test_zero_tokens_raise_value_error(size):
         kv_cache_bytes(CLASSIC, n_tokens=1, n_layers=-1)
 
 
-def test_huge_counts_are_exact():
-    n = 10**9
-    assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
-
-
 @pytest.mark.parametrize("first", [1, 2, 3, 64, 65, 2**61 + 7])
 def test_shortest_finds_the_first(first):
     assert shortest(lambda n: n >= first) == first
@@ -154,14 +133,8 @@ def test_shortest_gives_up():
 
 
 @pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
-def test_command_prints_costs_or_error(options, expected):
-    process = subprocess.run(
-        [sys.executable, "-m", "viz.core.cost", *options],
-        capture_output=True,
-        text=True,
-        timeout=SAFETY_NET,
-        check=False,
-    )
-    assert expected in process.stdout + process.stderr
-    assert "Traceback" not in process.stderr
-    assert (process.returncode == 0) == ("," in expected)
+def test_command_prints_costs_or_error(monkeypatch, capsys, options, expected):
+    monkeypatch.setattr("sys.argv", ["viz.core.cost", *options])
+    with nullcontext() if "," in expected else pytest.raises(SystemExit):
+        main()
+    assert expected in "".join(capsys.readouterr())

@@ -117,27 +117,6 @@ def test_crossings_by_hand():
     assert cheaper_from(window.cache_numbers, full.cache_numbers) == 12
 
 
-def test_crossing_of_a_mixture():
-    """A mixture meets the full stack where its linear layers do, however few full ones it has."""
-    full, delta = FULL, LinearCost(n_heads=6, d_k=5, d_v=7, corrects=True)
-    stack, full_stack = [delta, delta, delta, full], [full] * 4
-    for measure in (cache_bytes, step_flops, text_flops):
-        met = cheaper_from(lambda n, f=measure: f(stack, n_tokens=n), lambda n, f=measure: f(full_stack, n_tokens=n))
-        assert measure(stack, n_tokens=met) < measure(full_stack, n_tokens=met)
-        assert measure(stack, n_tokens=met - 1) >= measure(full_stack, n_tokens=met - 1)
-
-
-def test_latent_layer_trades_work_for_memory():
-    """DeepSeek-V3's cache is smaller from the first token, while a step never takes fewer operations."""
-    latent, heads = (
-        LatentCost(spec=V3),
-        FullCost(spec=AttentionSpec(d_model=7168, n_heads=128, d_head=192, d_value=128)),
-    )
-    assert cheaper_from(latent.cache_numbers, heads.cache_numbers) == 1
-    assert cheaper_from(latent.step_flops, heads.step_flops) is None
-    assert latent.step_flops(10**9) / heads.step_flops(10**9) == pytest.approx((576 + 512) / 320, rel=1e-6)
-
-
 def test_selection_is_cheaper_for_long_texts():
     """The scorer looks at all keys, cheaply; V3.2 takes fewer operations than V3 from 2,178 tokens on."""
     latent = LatentCost(spec=V3)

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.long.rows import evenly_spaced
-from viz.core.long.shapes import A_SHAPE, BLOCKS, SHAPES, SHORTEST, SLASHES, block_side, by_offset, fit_shapes, name_of
+from viz.core.long.shapes import A_SHAPE, BLOCKS, SHAPES, SHORTEST, SLASHES, block_side, fit_shapes, name_of
 
 N = 1021
 AT = evenly_spaced(N, 211)
@@ -69,16 +69,6 @@ def test_single_cell_blocks_have_no_shape(n):
     fit = fit_shapes(torch.eye(n), torch.arange(n), causal=True)
     assert (fit.name == "") == (block_side(n) == 1)
     assert set(fit.shares) == set(SHAPES)
-
-
-def test_diagonals_are_summed_by_their_offset():
-    weights = torch.rand(3, 5, generator=torch.Generator().manual_seed(0))
-    at = torch.tensor([0, 2, 4])
-    expected = [
-        sum(float(row[i + o]) for row, i in zip(weights, at.tolist(), strict=True) if 0 <= i + o < 5)
-        for o in range(-4, 5)
-    ]
-    assert_close(by_offset(weights, at), torch.tensor(expected))
 
 
 def test_shape_covering_all_has_no_name():

@@ -39,7 +39,7 @@ def cells_of(weights, side):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(("n", "cells"), [(1, 512), (7, 3), (257, 19), (509, 512), (2048, 512)])
+@pytest.mark.parametrize(("n", "cells"), [(1, 512), (7, 3), (257, 19), (509, 512)])
 def test_cells_and_rows_equal_full_matrix(n, cells, causal):
     q, k = head(n)
     coarse_map = long_map(q, k, scale=0.4, causal=causal, cells=cells)
@@ -112,7 +112,7 @@ def test_stops_between_two_strips(monkeypatch):
 def test_memory_is_below_quadratic(monkeypatch):
     monkeypatch.setattr(streamed, "STRIP", 0)
     with Largest() as largest:
-        for n in (1024, 4096):
+        for n in (512, 2048):
             q, k = head(n, 3)
             long_map(q, k, scale=1.0, causal=True, cells=32)
             assert largest.numbers <= 2 * streamed.LOWEST * n, "two strips of the fewest rows"

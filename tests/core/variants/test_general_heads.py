@@ -5,12 +5,9 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal
-from viz.core.spec import AttentionSpec
 from viz.core.variants.general_heads import GeneralHead, Widths, general_heads
 from viz.core.variants.scoring import AdditiveWeights
 
@@ -72,22 +69,6 @@ def test_heads_equal_loop_over_pairs(masked):
                 shares.append(0.0 if is_closed else math.exp(float(score)))
             parts.append(sum(share / sum(shares) * w_v(values[j]) for j, share in enumerate(shares)))
         assert_close(trace.output[i], w_o.T @ torch.cat(parts), rtol=1e-4, atol=1e-4)
-
-
-def test_dot_product_heads_equal_torch():
-    spec = AttentionSpec(d_model=7, n_heads=2, d_head=3, d_value=5, d_memory=11, d_output=13)
-    weights, x, memory = HeadWeights.random(spec, seed=0), draw(Q, 7, seed=1), draw(K, 11, seed=2)
-    parts = (weights.w_q.split(3, 1), weights.w_k.split(3, 1), weights.w_v.split(5, 1))
-    heads = tuple(GeneralHead(w_q=q, w_k=k, w_v=v) for q, k, v in zip(*parts, strict=True))
-    allowed = causal(Q, K)
-    output, expected = (
-        general_heads(x, memory, memory, heads, weights.w_o, allowed=allowed),
-        multi_head(x, memory, weights, allowed=allowed),
-    )
-    assert_close(output.weights, expected.weights)
-    assert_close(output.output, expected.output)
-    torchs = scaled_dot_product_attention(expected.q, expected.k, expected.v, attn_mask=allowed)
-    assert_close(output.head_outputs, torchs)
 
 
 def test_mask_closes_cells_empty_row_zero():

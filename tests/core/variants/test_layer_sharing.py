@@ -135,11 +135,3 @@ def test_attend_to_source_equals_sdpa():
             queries[layer], keys[source], values[source], attn_mask=MASKS[layer], enable_gqa=True
         )
         assert_close(mixed.output, expected)
-
-
-def test_attend_to_own_layer_is_standard():
-    traces = attend_in_layers(tokens(), HEADS, range(5), allowed=MASKS)
-    columns = [[vars(trace)[name] for trace in traces] for name in "qkv"]
-    for layer, trace in enumerate(traces):
-        mixed = attend_to_source(*columns, grouped_sources(5, 1), layer, allowed=MASKS[layer])
-        assert_close(mixed.weights, trace.weights)

@@ -14,7 +14,7 @@ from viz.core.variants.relative import heads_from_kernel, value_heads
 GOOD = 1e-4
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def quick() -> Iterator[None]:
     """Switch off shape checks for thousands of small steps; the shorter tests check shapes."""
     config.update("jaxtyping_disable", True)
@@ -23,17 +23,11 @@ def quick() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quick")
-def test_five_seeds_reach_a_ten_thousandth():
-    losses = {seed: [shot.loss for shot in learn(Lesson(seed=seed), every=600)] for seed in range(5)}
-    assert all(first > 0.1 for first, _ in losses.values()), losses
-    failures = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
-    assert not failures
-
-
-@pytest.mark.usefixtures("quick")
-def test_centres_settle_and_heads_equal_kernel():
+def test_trained_heads_reach_hidden_kernel():
+    """The loss falls to a ten-thousandth, centres are no whole numbers, and the heads amount to the kernel."""
     lesson = Lesson(seed=0)
-    *_, last = learn(lesson)
+    first, last = learn(lesson, every=600)
+    assert last.loss < GOOD < 0.1 < first.loss
     away = (last.heads.offset - last.heads.offset.round()).abs().amax(-1)
     assert away.max() > 0.2
     kernel = effective_kernel(last.heads, 2)
@@ -48,9 +42,7 @@ def test_teacher_equals_torch_convolution():
 
 
 @pytest.mark.usefixtures("quick")
-def test_fewer_heads_lose_fixed_alpha_stays():
-    *_, three = learn(Lesson(seed=0, n_heads=3))
-    assert three.loss > 10 * GOOD
+def test_fixed_alpha_stays():
     *_, fixed = learn(Lesson(seed=0, free_alpha=False, alpha=7.0, steps=30))
     assert torch.allclose(fixed.heads.alpha, torch.full((9,), 7.0))
 

@@ -26,13 +26,13 @@ def name_architectures(folder, *names):
 
 @pytest.mark.parametrize("architectures", [(), ("ModelOfMine",)])
 @pytest.mark.parametrize("family", CLASSES)
-def test_class_by_weights_has_their_head(checkpoint, tmp_path, family, architectures):
+def test_class_by_weights_has_their_head(checkpoint, load_family, tmp_path, family, architectures):
     """Weights of a class that nobody names, or of one's own: the same numbers, and the same head for words."""
     folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
     name_architectures(folder, *architectures)
     model = open_folder(folder)
     assert type(model.model).__name__ == CLASSES[family]
-    assert_close(capture(model, TEXT).final, capture(open_folder(checkpoint(family)), TEXT).final)
+    assert_close(capture(model, TEXT).final, capture(load_family(family), TEXT).final)
 
 
 @pytest.mark.parametrize("kind", ["BertForTokenClassification", "GPT2ForSequenceClassification", "BartModel"])

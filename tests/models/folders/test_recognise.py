@@ -13,12 +13,6 @@ from viz.models.load import load
 from viz.models.registry import entries_of
 
 
-@pytest.fixture
-def folder(checkpoint, tmp_path):
-    """A valid checkpoint, to be modified."""
-    return shutil.copytree(checkpoint("llama"), tmp_path / "mine")
-
-
 def open_path(path):
     (entry,) = local = entries_of([path])
     return load(entry.id, extra=local)

@@ -11,26 +11,8 @@ from torch.nn.utils import prune
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder, save
+from tests.models.folders.test_folders import WEIGHTS, edit, refusal
 from viz.models import ModelError, capture
-
-WEIGHTS = "model.safetensors"
-
-
-@pytest.fixture
-def folder(checkpoint, tmp_path):
-    """A valid checkpoint, to be modified."""
-    return shutil.copytree(checkpoint("llama"), tmp_path / "mine")
-
-
-def refusal(folder):
-    with pytest.raises(ModelError) as exc_info:
-        open_folder(folder)
-    return exc_info.value
-
-
-def edit(folder, **changes):
-    content = json.loads((folder / "config.json").read_text()) | changes
-    (folder / "config.json").write_text(json.dumps(content))
 
 
 def test_joined_projections_fit_no_configuration(folder):
@@ -110,12 +92,12 @@ def test_list_outside_folder_is_no_pickle(folder, name):
     assert (error.code, error.values["file"]) == ("outside", name)
 
 
-def test_dot_before_names_in_list(folder, checkpoint):
+def test_dot_before_names_in_list(folder, load_family):
     """./NAME is a file of the folder."""
     content = {"metadata": {}, "weight_map": dict.fromkeys(load_file(folder / WEIGHTS), "./part.safetensors")}
     (folder / WEIGHTS).rename(folder / "part.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps(content))
-    assert_close(capture(open_folder(folder), TEXT).final, capture(open_folder(checkpoint("llama")), TEXT).final)
+    assert_close(capture(open_folder(folder), TEXT).final, capture(load_family("llama"), TEXT).final)
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, "config.json"])
@@ -130,8 +112,9 @@ def test_link_to_nothing_is_named(folder, name):
 @pytest.mark.parametrize("part", [f"{WEIGHTS}.incomplete", "Unconfirmed 1.safetensors.crdownload"])
 def test_unfinished_file_is_named(folder, part):
     (folder / WEIGHTS).rename(folder / part)
-    error = refusal(folder)
-    assert (error.code, error.values["part"]) == ("unfinished", part)
+    with pytest.raises(ModelError) as caught:
+        open_folder(folder)
+    assert (caught.value.code, caught.value.values["part"]) == ("unfinished", part)
 
 
 def test_tokenizer_of_bytes_is_named(tmp_path):

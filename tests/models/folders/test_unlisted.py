@@ -15,15 +15,9 @@ from viz.models import ModelError, capture
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
 
-@pytest.fixture
-def folder(checkpoint, tmp_path):
-    """A copy of a checkpoint, to be changed."""
-    return shutil.copytree(checkpoint("llama"), tmp_path / "mine")
-
-
-def assert_opens(folder, checkpoint, name="llama"):
+def assert_opens(folder, load_family, name="llama"):
     """Assert that a folder gives the same numbers as the checkpoint it was made of."""
-    expected = capture(open_folder(checkpoint(name)), TEXT)
+    expected = capture(load_family(name), TEXT)
     text_capture = capture(open_folder(folder), TEXT)
     assert text_capture.tokens.ids == expected.tokens.ids
     assert_close(text_capture.final, expected.final)
@@ -38,9 +32,9 @@ def split_weights(folder):
         save_file({name: tensors[name] for name in part}, folder / file, {"format": "pt"})
 
 
-def test_shards_without_index_open(folder, checkpoint):
+def test_shards_without_index_open(folder, load_family):
     split_weights(folder)
-    assert_opens(folder, checkpoint)
+    assert_opens(folder, load_family)
 
 
 @pytest.mark.parametrize("absent", SHARDS)
@@ -53,11 +47,11 @@ def test_absent_shard_is_named(folder, absent):
 
 
 @pytest.mark.parametrize("name", ["model.fp16.safetensors", "consolidated.safetensors", "weights.safetensors"])
-def test_only_weights_file_opens(folder, checkpoint, name):
+def test_only_weights_file_opens(folder, load_family, name):
     """The name is free; the optimizer beside it is no model."""
     (folder / "model.safetensors").rename(folder / name)
     save_file({"step": torch.ones(1)}, folder / "optimizer.safetensors")
-    assert_opens(folder, checkpoint)
+    assert_opens(folder, load_family)
 
 
 def test_several_weights_files_are_refused(folder):
@@ -86,19 +80,19 @@ def test_pinned_sha_allows_no_other_name(folder):
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
-def test_file_stands_for_folder(folder, checkpoint, name):
-    assert_opens(folder / name, checkpoint)
+def test_file_stands_for_folder(folder, load_family, name):
+    assert_opens(folder / name, load_family)
 
 
 @pytest.mark.parametrize("main", ["", "../..", "d" * 40])
-def test_hub_cache_folder_opens_snapshot(folder, checkpoint, main):
+def test_hub_cache_folder_opens_snapshot(folder, load_family, main):
     """The snapshot that refs/main names; a name that leads elsewhere, or nowhere, is not followed: the only one is."""
     cache = folder.parent / "models--someone--small"
     (cache / "snapshots").mkdir(parents=True)
     (cache / "refs").mkdir()
     folder.rename(cache / "snapshots" / ("c" * 40))
     (cache / "refs" / "main").write_text(main or "c" * 40)
-    assert_opens(cache, checkpoint)
+    assert_opens(cache, load_family)
 
 
 def write_old_tokenizer(folder):
@@ -116,12 +110,17 @@ def write_old_tokenizer(folder):
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "qwen2"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_old_tokenizer_of_unnamed_kind(checkpoint, tmp_path, name, ending):
+@pytest.mark.parametrize("is_named", [True, False])
+def test_old_tokenizer_files_are_read(checkpoint, load_family, tmp_path, name, ending, is_named):
     """Settings that name only the class which reads tokenizer.json: the family says how a text is cut."""
     folder = shutil.copytree(checkpoint(name), tmp_path / "old")
     write_old_tokenizer(folder)
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     assert settings["tokenizer_class"] in ("PreTrainedTokenizerFast", "TokenizersBackend")
+    if is_named:
+        names = {"bert": "BertTokenizer", "gpt2": "GPT2Tokenizer", "qwen2": "Qwen2Tokenizer"}
+        settings |= {"tokenizer_class": names[name], "do_lower_case": True}
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     for file in folder.glob("merges.txt"):
         file.write_bytes(file.read_bytes().replace(b"\n", ending.encode()))
-    assert_opens(folder, checkpoint, name)
+    assert_opens(folder, load_family, name)

@@ -1,7 +1,6 @@
 """PyTorch's own files are read, or refused for what is measured of them: cut short, another format, or code."""
 
 import argparse
-import shutil
 
 import pytest
 import torch
@@ -9,15 +8,10 @@ from safetensors.torch import load_file
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder
-from viz.models import ModelError, capture
+from tests.models.folders.test_folders import refusal
+from viz.models import capture
 
 PICKLE = "pytorch_model.bin"
-
-
-@pytest.fixture
-def folder(checkpoint, tmp_path):
-    """A valid checkpoint, to be modified."""
-    return shutil.copytree(checkpoint("llama"), tmp_path / "mine")
 
 
 def pickled(folder, content=lambda weights: weights, **options):
@@ -26,12 +20,6 @@ def pickled(folder, content=lambda weights: weights, **options):
     torch.save(content(load_file(file)), folder / PICKLE, **options)
     file.unlink()
     return folder / PICKLE
-
-
-def refusal(folder):
-    with pytest.raises(ModelError) as exc_info:
-        open_folder(folder)
-    return exc_info.value
 
 
 @pytest.mark.parametrize("is_archive", [True, False])
@@ -51,9 +39,9 @@ def test_other_content_is_no_pickle(folder):
     assert refusal(folder).values["reason"] == "pytorch_model.bin is no file of PyTorch"
 
 
-def test_safetensors_named_bin_are_read(folder, checkpoint):
+def test_safetensors_named_bin_are_read(folder, load_family):
     (folder / "model.safetensors").rename(folder / PICKLE)
-    assert_close(capture(open_folder(folder), TEXT).final, capture(open_folder(checkpoint("llama")), TEXT).final)
+    assert_close(capture(open_folder(folder), TEXT).final, capture(load_family("llama"), TEXT).final)
 
 
 @pytest.mark.parametrize("content", [
@@ -61,10 +49,10 @@ def test_safetensors_named_bin_are_read(folder, checkpoint):
     lambda weights: {"net": weights, "optimizer": {}},
     lambda weights: {"state": {"model": {f"_orig_mod.{name}": value for name, value in weights.items()}}},
 ], ids=["deepspeed", "net", "nested"])  # fmt: skip
-def test_weights_beside_other_things(folder, checkpoint, content):
+def test_weights_beside_other_things(folder, load_family, content):
     """A training keeps its weights in a dictionary beside the epoch."""
     pickled(folder, content)
-    assert_close(capture(open_folder(folder), TEXT).final, capture(open_folder(checkpoint("llama")), TEXT).final)
+    assert_close(capture(open_folder(folder), TEXT).final, capture(load_family("llama"), TEXT).final)
 
 
 @pytest.mark.parametrize("content", [

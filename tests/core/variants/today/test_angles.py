@@ -9,7 +9,6 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from tests.core.variants.today.tensors import draw
-from viz.core.attention import attend
 from viz.core.positions import frequencies, rope
 from viz.core.variants.today.angles import (
     partial_rope,
@@ -68,13 +67,6 @@ def test_yarn_keeps_fast_and_stretches():
     assert (speeds.diff() < 0).all(), "faster pairs stay faster"
 
 
-def test_yarn_keeps_speeds_if_all_fast():
-    """Base 2 and 131,072 tokens: even the slowest of 4 pairs turns 12,404 times, and nothing is to be stretched."""
-    assert torch.equal(yarn_ramp(8, base=2.0, original=131_072), torch.ones(4, dtype=torch.float64))
-    speeds = yarn_frequencies(8, factor=4.0, base=2.0, original=131_072)
-    assert torch.equal(speeds, frequencies(8, base=2.0))
-
-
 def speeds_of_transformers(width, base, original, factor, rounds):
     """Return the speeds and the gain of the code that models run, which computes in float32."""
     options = {
@@ -117,8 +109,6 @@ def test_yarn_differs_beyond_last_number(original, rounds):
     is_beyond = (math.floor(place) if rounds else place) > 7
     assert is_beyond == (original > 1_000_000 or (original == 1_000_000 and not rounds))
     assert_close(speeds.double(), omega / 4 if is_beyond else omega, atol=0, rtol=1e-5)
-    docstring = " ".join((yarn_ramp.__doc__ or "").split())
-    assert "transformers slows them all down once :math:`j_{fast}` exceeds D - 1." in docstring
 
 
 def test_partial_rope_with_other_speeds():
@@ -145,13 +135,6 @@ def test_temperature_by_hand():
     assert_close(temperatures(torch.arange(T), floor=3, gain=0.0), torch.ones(T))
     with pytest.raises(ValueError, match=r"^floor=0 must be at least 1$"):
         temperatures(torch.arange(T), floor=0)
-
-
-def test_layer_without_positions_sees_sets():
-    """Without positions, and without a mask, shuffled keys change nothing: the layer cannot tell where a word is."""
-    q, k, v = draw(H, T, D), draw(H, T, D, seed=1), draw(H, T, 5, seed=2)
-    order = torch.randperm(T, generator=torch.Generator().manual_seed(0))
-    assert_close(attend(q, k, v).output, attend(q, k[:, order], v[:, order]).output)
 
 
 @pytest.mark.parametrize("rotary_dim", [-2, 16])

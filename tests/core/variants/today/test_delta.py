@@ -90,14 +90,6 @@ def test_repeated_key_has_last_value():
     assert_close(errors, torch.stack([v[0].norm() / v[2].norm(), errors.new_zeros(()), v[0].norm() / v[2].norm()]))
 
 
-def test_more_keys_than_width_interfere():
-    """No more than d_k keys can be at right angles: beyond that something is lost, with the correction less."""
-    keys, v = draw(D_K * 3, D_K), draw(D_K * 3, D_V, seed=1)
-    corrected, added = (recall_errors(keys, v, corrects=corrects) for corrects in (True, False))
-    assert corrected[-1] < 1e-6, "the last pair is exact"
-    assert 0.05 < corrected.mean() < added.mean()
-
-
 def test_unit_length():
     """Lengths become 1, and a vector of zeros stays."""
     x = draw(T, D_K)

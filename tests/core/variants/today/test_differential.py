@@ -7,7 +7,6 @@ from torch.nn.functional import rms_norm
 from torch.testing import assert_close
 
 from tests.core.variants.today.tensors import draw
-from viz.core.attention import attend
 from viz.core.masks import causal
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 
@@ -58,19 +57,6 @@ def test_rows_sum_to_rest():
     trace = attend_differential(*tensors(), share=0.6)
     assert_close(trace.weights.sum(-1), torch.full((H, Q), 0.4, dtype=torch.float64))
     assert trace.weights.min() < 0
-
-
-def test_share_of_zero_is_standard():
-    """The first map alone."""
-    q_1, k_1, q_2, k_2, v = tensors()
-    trace = attend_differential(q_1, k_1, q_2, k_2, v, share=0.0)
-    assert_close(trace.output, attend(q_1, k_1, v).output)
-
-
-def test_equal_maps_cancel():
-    """With a share of 1 and the same map twice the result is 0."""
-    q, k, _, _, v = tensors()
-    assert not attend_differential(q, k, q, k, v, share=1.0).output.any()
 
 
 def test_norm_of_difference_equals_torch():

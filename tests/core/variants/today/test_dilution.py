@@ -32,15 +32,6 @@ def test_weight_among_at_large_scores():
     assert_close(weights, torch.tensor([1 / (1 + torch.tensor(-1.0).double().exp())]), atol=1e-9, rtol=0)
 
 
-def test_weight_among_falls_with_length():
-    """More keys leave less for each; a temperature above 1 leaves more for the best."""
-    row, n = draw(7), 10 ** torch.arange(1, 7)
-    key = int(row.argmax())
-    weights = weight_among(row, key, n, torch.ones(6))
-    assert (weights.diff() < 0).all()
-    assert (weight_among(row, key, n, torch.full((6,), 1.5)) > weights).all()
-
-
 def test_weight_among_needs_others():
     """A row of one key has no others to repeat."""
     with pytest.raises(ValueError, match=r"^a row of 1 has no other keys$"):

@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 
 from tests.core.variants.today.tensors import draw
-from viz.core.attention import attend
 from viz.core.variants.today.linear import decay_map, lightning_slopes, linear_map, linear_states
 
 H, T, D_K, D_V = 3, 7, 5, 11
@@ -57,17 +56,3 @@ def test_state_is_small_at_any_length():
     assert state.shape == (H, D_K, D_V)
     remaining_weight = decay_map(steps)[:, -1]
     assert_close(state, torch.einsum("ht,htk,htv->hkv", remaining_weight, k, v), atol=1e-12, rtol=0)
-
-
-def test_map_without_decay_is_scores():
-    """No softmax and no scale: the scores of attention, behind a causal mask."""
-    q, k, v, _ = tensors()
-    scores = attend(q, k, v).scores.tril()
-    assert_close(linear_map(q, k, torch.zeros(H, T, dtype=torch.float64)), scores)
-
-
-def test_later_tokens_change_nothing():
-    """A row of the map has no weight on later tokens, so the text may go on."""
-    q, k, v, steps = tensors()
-    short = linear_states(q[:, :4], k[:, :4], v[:, :4], steps[:, :4]).output
-    assert_close(short, linear_states(q, k, v, steps).output[:, :4])

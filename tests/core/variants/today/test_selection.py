@@ -45,20 +45,6 @@ def test_equal_scores_prefer_earlier_key():
     assert top_k_mask(torch.tensor([[0.0, 1.0, 0.0, 0.0]]), 3).tolist() == [[True, True, True, False]]
 
 
-def test_mask_depends_on_words():
-    """Another text has another mask."""
-    masks = [top_k_mask(draw(Q, K, seed=seed), 2, allowed=causal(Q, K)) for seed in (0, 1)]
-    assert not torch.equal(*masks)
-
-
-def test_factors_leave_the_order():
-    """Code divides by roots of widths; the mask is the same."""
-    q, k, weights = draw(HEADS, Q, D), draw(K, D, seed=1), draw(Q, HEADS, seed=2)
-    scores = index_scores(q, k, weights)
-    assert_close(index_scores(q / D**0.5, k, weights / HEADS**0.5), scores / (D * HEADS) ** 0.5)
-    assert torch.equal(top_k_mask(scores, 3), top_k_mask(scores / 7, 3))
-
-
 def test_keeping_none_is_refused():
     """A query needs at least one key."""
     with pytest.raises(ValueError, match=r"^top_k=0 must be at least 1$"):
