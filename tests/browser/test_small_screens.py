@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import PHONE, eventually, frame, open_section
+from tests.browser.drive import PHONE, open_section
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
 
@@ -29,16 +29,6 @@ CUT_OFF = """() => {
 def is_readable(page: Page) -> None:
     assert is_wider_than_the_window(page) == []
     assert page.evaluate(CUT_OFF) == []
-
-
-def test_first_screen_fits_small_windows(visit):
-    """A phone fits a first screen; tests/browser/test_accessibility.py has all sections of all pages."""
-    page = visit("share-kv", section="published", viewport=PHONE)
-    for width, height in (PHONE, ZOOMED):
-        page.set_viewport_size({"width": width, "height": height})
-        frame(page)
-        eventually(lambda: is_readable(page))
-    expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "24px")  # the style sheet is there
 
 
 LETTERS = """node => {

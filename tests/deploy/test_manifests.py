@@ -59,11 +59,6 @@ def test_a_wrong_manifest_is_refused(kind, at, name, value):
         kubernetes_validate.validate(manifest, NEWEST, strict=True)
 
 
-def test_manifests_have_every_kind():
-    expected = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
-    assert set(kinds()) == set(expected.split())
-
-
 def test_compose_is_compose(tmp_path):
     assert is_compose(DEPLOY / "compose.yaml")
     wrong = tmp_path / "compose.yaml"

@@ -192,17 +192,6 @@ def test_shared_layers_have_models_numbers(open_family):
     assert passing == n > 3
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("family", "code"), [("gpt_oss", "sink"), ("afmoe", "gate")])
-def test_atlas_says_sink_or_gate_place(open_family, lang, family, code):
-    """The chip of the source says where it stands; the section refuses the model for it."""
-    app, t = open_family(family, "atlas", section="map", lang=lang), translator(lang)
-    assert not app.exception
-    assert t(f"note.{code}") in texts(app)
-    name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
-    assert t(f"error.{code}", model=name) in [error.value for error in app.error]
-
-
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
 @pytest.mark.parametrize("key", ["truth.rows_sink", "truth.sdpa"])
 def test_checks_see_missing_sink(tmp_path, family, key):

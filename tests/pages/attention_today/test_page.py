@@ -2,7 +2,6 @@
 
 import json
 import math
-import tomllib
 from dataclasses import replace
 from string import ascii_letters
 
@@ -11,7 +10,7 @@ import torch
 from torch.testing import assert_close
 
 from pages.attention_today import context
-from pages.attention_today.models import FEATURES, models
+from pages.attention_today.models import models
 from pages.attention_today.nobody import equal_sink, share_of_nobody
 from pages.attention_today.page import PAGE
 from pages.attention_today.who_uses import size_text
@@ -19,7 +18,6 @@ from tests.faults import put_in
 from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.components.unpack import unpack
-from viz.core.attention import attend
 from viz.core.variants.today import gates
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -127,13 +125,6 @@ def test_difference_without_share_is_standard(open_app):
     assert T("attention_today.difference.same", sum="1", negative=0, cells=25) in sentences_of(app)
 
 
-def test_core_of_sink_scales_rows():
-    """A sink moves nothing between words."""
-    q, k = torch.randn(2, 3, 5), torch.randn(2, 7, 5)
-    with_sink, standard = (attend(q, k, k, sink=sink).weights for sink in (torch.zeros(2), None))
-    assert_close(with_sink / with_sink.sum(-1, keepdim=True), standard)
-
-
 def published():
     """The published configurations among the page's models."""
     configs = json.loads((ROOT / "tools" / "published.json").read_text("utf8"))
@@ -178,14 +169,6 @@ def test_size_words_are_translated():
         assert lang == "en" or not any(
             character in ascii_letters for text in texts for character in text.replace("RoPE", "")
         )
-
-
-def test_models_are_twenty_with_known_features():
-    assert len(models()) == len({model.name for model in models()}) == 20
-    assert {code for model in models() for code in model.features} <= set(FEATURES)
-    assert [model.year for model in models()] == sorted(model.year for model in models())
-    raw = tomllib.loads((ROOT / "pages" / "attention_today" / "models.toml").read_text("utf8"))
-    assert len(raw["model"]) == 20
 
 
 @pytest.mark.parametrize(("nobody", "n_series"), [("off", 1), ("by_one", 3)])

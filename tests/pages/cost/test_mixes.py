@@ -12,7 +12,7 @@ from pages.cost.mixes import recount
 from pages.cost.mixes.mix import MEASURES, PERIODS, Mix
 from pages.cost.mixes.models import LONG, models, stack_text
 from pages.share_kv.mla import DEEPSEEK_V3, DEEPSEEK_V3_LAYERS
-from tests.running import checked, line_charts, sentences_of
+from tests.running import checked, sentences_of
 from viz.core.attention import attend
 from viz.core.cost.architectures import Sizes
 from viz.core.cost.counting import FlopCounterMode
@@ -22,7 +22,6 @@ from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed
 from viz.text import LANGUAGES, translator
 
-T = translator("en")
 KINDS = ("window", "linear", "latent", "select")
 
 
@@ -223,18 +222,6 @@ def test_mixes_sentences_name_crossings(open_app, lang, link, flops, cache):
         assert t(f"cost.mixes.{measure}_{when}", n=n) in sentences_of(app)
 
 
-def test_mixes_lines_show_costs(open_app):
-    """Full layers and the mix, exact at the window's end, and a point where the mix becomes cheaper."""
-    charts = line_charts(open_app("cost", section="mixes", mix_size=100, mix_pattern="one", mix_layers=2))
-    full, mix, point = charts["mix_cache"]["lines"]
-    at = dict(zip(mix["x"], mix["y"], strict=True))
-    assert at[100] == dict(zip(full["x"], full["y"], strict=True))[100] == 2 * 2 * 2 * 100 * 512
-    assert at[1024] == 2 * 2 * (1024 + 100) * 512
-    assert point["x"] == [101] and point["y"] == [2 * 2 * (101 + 100) * 512]
-    assert [line["name"] for line in (full, mix)] == [T("cost.mixes.only_full"), T("cost.mixes.mix")]
-    assert charts["mix_flops"]["lines"][0]["y"][0] == 2 * 4 * 512
-
-
 def test_mixes_size_only_where_it_counts(open_app):
     """A window and a selection have a size; it is kept for them while another kind is open."""
     app = open_app("cost", section="mixes", mix_size=77)
@@ -257,11 +244,3 @@ def test_mixes_table_lists_models(open_app, lang):
     assert rows.loc["GLM-5", "stack"] == t("cost.mixes.stack_select", n=78, size="2,048")
     assert rows.loc["GLM-5", "source"] == t("cost.mixes.config", name="GlmMoeDsaConfig")
     assert {*rows["stack"]} == {stack_text(t, model) for model in models()}
-
-
-@pytest.mark.parametrize("link", [{"mix_size": 0}, {"mix_layers": 97}, {"mix_kind": "full"}, {"mix_pattern": "two"}])
-def test_mixes_invalid_link_falls_back(open_app, link):
-    app = open_app("cost", section="mixes", **link)
-    (name,) = link
-    assert T("note.refused", names=name) in [element.value for element in app.info]
-    assert not app.exception

@@ -66,25 +66,6 @@ def test_equally_different_heads_not_named(open_app, link):
     assert not [line for line in sentences if "differ most" in line]
 
 
-def test_most_different_heads_named(open_app):
-    weights = compute.trace(REAL, 3, specs.Mask()).weights
-    apart = {
-        (a, b): float((weights[a] - weights[b]).abs().sum(-1).mean()) / 2 for a in range(12) for b in range(a + 1, 12)
-    }
-    far, near = max(apart, key=apart.get), min(apart, key=apart.get)
-    app = open_app("many_heads", section="experts", experts_view="differ")
-    finding = T(
-        "many_heads.differ.found",
-        a=far[0],
-        b=far[1],
-        far=part(apart[far]),
-        c=near[0],
-        d=near[1],
-        near=part(apart[near]),
-    )
-    assert finding in page_sentences(app)
-
-
 def test_fully_masked_heads_change_nothing(open_app):
     app = open_app(
         "many_heads",

@@ -1,7 +1,6 @@
 """Next words of a decoder, by layer and by part, on the twin models."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch
@@ -474,9 +473,3 @@ def test_swapping_later_words_changes_nothing(open_app):
     app = open_app("next_word", section="swap", model=TWIN, **link)
     assert T("next_word.swap_later", at=2) in [element.value for element in app.info]
     assert not app.exception and not any("moves it most" in element.value for element in app.text)
-
-
-def test_cache_keys_hold_no_tensor():
-    """Keys hold no tensor, and equal requests are one computation."""
-    key = own_compute.swap_heads.key(source(), source(text=COPY.swap_with), 1, 30)
-    assert hash(key) == hash(own_compute.swap_heads.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

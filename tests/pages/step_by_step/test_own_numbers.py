@@ -391,11 +391,6 @@ def test_link_restores_numbers_words_mask(open_app):
     assert checked(app, "own_numbers") == (4, 4)
 
 
-def test_default_link_is_bare(open_app):
-    assert link_of(open_app("step_by_step", section="own_numbers")) == {"section": "own_numbers"}
-    assert link_of(open_app("step_by_step", section="puzzles")) == {"section": "puzzles"}
-
-
 @pytest.mark.parametrize(
     "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[DEFAULT_PRESET])[:-1]], ids=["long", "none", "NaN", "cut"]
 )

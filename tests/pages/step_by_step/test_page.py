@@ -12,11 +12,9 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from pages.step_by_step.saturation import sample_scores
-from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.attention import attend
-from viz.core.mistakes.attention import measure_rows
 from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.format import number
@@ -118,14 +116,6 @@ def test_every_step_from_every_source(visit, source, lang):
         assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
-def test_whole_page_passes_checks(visit):
-    app = visit(section="all", step=0, no_scale=1)
-    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
-    app.session_state["_footer_ablation"] = "checks"
-    lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
-    assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
-
-
 def wrong_scale(q, k, v, **options):
     return attend(q, k, v, **{**options, "scale": 0.3})
 
@@ -177,47 +167,6 @@ def test_constant_score_variance_fails_check(open_app, monkeypatch):
         assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
     finally:
         sample_scores.clear()
-
-
-def test_saturation_curves_with_and_without_scale(open_app):
-    charts = line_charts(open_app("step_by_step", section="saturation"))
-    assert [*charts] == ["random_variance", "random_largest", "random_jacobian"]
-    for name, chart in charts.items():
-        assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
-        assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
-        assert (chart["y"]["log"], chart["y"]["limits"]) == (
-            (True, None) if name == "random_variance" else (False, [0, 1.02])
-        )
-    grown, retained = (line["y"] for line in charts["random_variance"]["lines"])
-    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and retained == pytest.approx([1] * 5, rel=0.25)
-    picks, shares = (line["y"] for line in charts["random_largest"]["lines"])
-    assert picks[-1] > 0.9 and max(shares) < 0.5
-    dead, alive = (line["y"] for line in charts["random_jacobian"]["lines"])
-    assert dead[-1] < 0.1 < min(alive)
-
-
-def test_back_and_next_walk_steps(visit):
-    app = visit()
-    steps = [app.session_state["step"]]
-    assert app.button(key="back").disabled
-    while not app.button(key="next").disabled:
-        app.button(key="next").click().run()
-        steps.append(app.session_state["step"])
-    assert steps == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
-    app.button(key="back").click().run()
-    assert app.session_state["step"] == 9
-
-
-def test_arrow_keys_are_back_and_next(visit):
-    app = visit()
-    assert {name: app.button(key=name).proto.shortcut for name in ("back", "next")} == {"back": "left", "next": "right"}
-
-
-def test_default_pair_is_it_animal(visit):
-    app = visit(section="steps")
-    state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
-    assert state == {"step": SOFTMAX, "head": HEAD, "query": IT, "key": ANIMAL}
-    assert not {"step", "head", "query", "key"} & set(app.query_params)
 
 
 def test_every_term_adds_its_checks(visit):
@@ -297,14 +246,6 @@ def test_weighted_sum_lists_every_term(visit, place):
     torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
 
 
-def test_softmax_bars_before_and_after(visit):
-    trace = compute.read(REAL).multi_head(3)
-    app = visit(section="steps", step=7, every_term=1)
-    for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
-        (plotted,) = bar_charts(app)[name].series.values()
-        torch.testing.assert_close(plotted, row)
-
-
 @pytest.mark.usefixtures("without_source_checks")
 def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5, section="steps")
@@ -323,13 +264,6 @@ def test_shared_heads_name_the_group(visit):
     torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
 
 
-def test_missing_head_becomes_last(visit):
-    app = visit(source="words", n_heads=2, section="steps", step=1)
-    app.slider(key="head").set_value(1).run()
-    app.select_slider(key="n_heads").set_value(1).run()
-    assert app.session_state["head"] == 0 and not app.exception
-
-
 def test_a_pair_belongs_to_its_text(visit):
     app = visit(query=5, key=7, text="one two three four five six seven eight", section="steps", step=1)
     app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
@@ -337,12 +271,6 @@ def test_a_pair_belongs_to_its_text(visit):
     for name in ("query", "key"):
         assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
         assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
-
-
-def test_pair_beyond_text_falls_back(visit):
-    app = visit(step=7, query=14, key=15, section="steps")
-    app.text_area(key="text").set_value("one two").run()
-    assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
 
 
 @pytest.mark.parametrize(
@@ -468,13 +396,6 @@ def test_median_of_even_row_count(visit):
     assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
 
 
-def test_even_row_measures():
-    n = 198
-    even = measure_rows(torch.full((1, n), 1 / n))
-    assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
-    assert float(even.largest) < 0.01
-
-
 @pytest.mark.parametrize(
     ("link", "start"), [({}, "Nothing is blocked here"), ({"mask": "window", "width": 32}, "0 of ")]
 )
@@ -504,27 +425,6 @@ def test_step_kept_across_sections(visit):
     assert "step" not in app.query_params
     app.button_group(key="section").set_value("steps").run()
     assert app.session_state["step"] == 5
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"section": "steps", "step": 10},
-        {"section": "steps", "step": -1},
-        {"section": "ablation", "no_scale": "x"},
-        {"section": "steps", "step": 8, "every_term": 1, "place": 32},
-    ],
-)
-def test_invalid_link_falls_back_with_note(visit, bad):
-    note = translator("en")("note.refused", names=list(bad)[-1])
-    assert note in [element.value for element in visit(**bad).info]
-
-
-@pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
-def test_invalid_link_uses_defaults(visit, bad):
-    section = "ablation" if "temperature" in bad else "steps"
-    app, defaults = visit(**bad, section=section), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
-    assert {name: app.session_state[name] for name in bad} == {name: defaults[name] for name in bad}
 
 
 @pytest.fixture(scope="session")

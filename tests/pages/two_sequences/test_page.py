@@ -280,14 +280,6 @@ def test_differences_name_source_states(open_app):
     assert "X holds the decoder's states" in visible and "X is the target" not in visible
 
 
-def test_a_square_beside_a_rectangle(open_app):
-    app = open_app("two_sequences", section="differences", head=5)
-    visible = [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
-    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in visible)
-    assert_close(square, capture(load(compute.DEFAULT_MODEL), PAIR.target).layer(3).weights[5], atol=1e-5, rtol=0)
-    assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
-
-
 def test_translator_unknown_words_warning(open_app):
     """The app's first sentence in the small translator: "the" twice, the end, and twelve words it has never seen."""
     link = {"model": "animals-en-zh", "section": "translation"}
