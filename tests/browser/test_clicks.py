@@ -95,8 +95,6 @@ LINKS = {
     "lesson": {"lesson": "ten_minutes", "lesson_step": 1},
     "presented": {"present": 1},
     "embedded": {"embed": 1},
-    "in Chinese": {"lang": "zh"},
-    "seeded": {"source": "words"},
 }
 
 

@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.drive import (
     PHONE,
-    address,
     count,
     open_chip,
     open_section,
@@ -44,25 +43,6 @@ def is_wider_than_the_window(page: Page) -> list[str]:
         return wide || document.documentElement.scrollWidth > innerWidth + 1
             ? ['page', ...guilty.map((node) => node.className.toString().slice(0, 80))] : [];
     }""")
-
-
-def test_first_paint_is_default_example(new_page, app_url):
-    """The first picture is that of the default model on the default sentence."""
-    page = new_page(fresh=True)
-    traffic = count(page)
-    page.goto(address(app_url, "heads"))
-    wait_run(page)
-    expect(page).to_have_title(f"{translator('en')('heads.title')} · Headlight")
-    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    expect(page.locator(".st-key-chip_source")).to_have_text(re.compile("all-MiniLM-L6-v2"))
-    expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
-    expect(pictures(page).first).to_be_visible()
-    assert page.url.endswith("/heads"), "defaults are not in the link"
-    assert not traffic.paths_with("Plotly") + traffic.paths_with("Highlighter"), "needed for no first picture"
-    views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.paths_with("/bidi-components/")}
-    views -= {"first"}  # what is seen before the page comes; it is made when somebody has been here
-    views -= {"load"}  # Streamlit asks for each view's code through it
-    assert views == {"head_grid", "document", "see", "search"}, "one file each: grid, language, terms, search box"
 
 
 SECTION, PAGE = 20, 56

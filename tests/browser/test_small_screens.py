@@ -65,6 +65,14 @@ def test_wide_content_has_scroll_shadow(visit):
         expect(content).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
 
 
+def test_wide_grid_has_scroll_shadow(visit):
+    """A table of Streamlit's has the shadow within, until it has been scrolled to its end."""
+    table = visit("cost", section="heads", viewport=PHONE).locator(".dvn-scroller").first
+    expect(table).to_have_css("box-shadow", re.compile("-24px"))
+    table.evaluate("box => box.scrollTo({left: box.scrollWidth})")
+    expect(table).to_have_css("box-shadow", re.compile(r"none|rgba\(0, 0, 0, 0\)"))
+
+
 def test_phone_omits_overlapping_names(visit):
     words = [f"w{i}" for i in range(36)]
     page = visit("block", section="diagram", source="words", text=" ".join(words), viewport=PHONE, block_show="points")

@@ -229,7 +229,7 @@ def test_a_links_language_beats_the_browsers(open_app):
     assert open_app(locale="zh-CN", lang="en").title[0].value == translator("en")("heads.title")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["heads", "masks"])
 @pytest.mark.parametrize(
     "expected",
     [

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from pages.attention_today import context
 from pages.attention_today.models import models
-from pages.attention_today.nobody import equal_sink, share_of_nobody
+from pages.attention_today.nobody import share_of_nobody
 from pages.attention_today.page import PAGE
 from pages.attention_today.who_uses import size_text
 from tests.faults import put_in
@@ -94,30 +94,11 @@ def test_nobody_off_by_one_by_hand(open_app):
     assert T("attention_today.nobody.says", head=1, **values) in sentences_of(app)
 
 
-@pytest.mark.parametrize(("layer", "head"), [(0, 2), (3, 1), (3, 5), (5, 11)])
-def test_nobody_default_sink_is_visible(open_app, layer: int, head: int):
-    """The sink at first takes between a fifth and four fifths of a row of any head, so that the two maps differ."""
-    app = open_app("attention_today", section="nobody", layer=layer, head=head)
-    masked = compute.trace(REAL, layer, specs.Mask()).masked[head]
-    sigma = equal_sink(masked)
-    e = masked.exp()
-    nobody = float((1 / (1 + e.sum(-1)[1:] / math.exp(sigma))).mean())
-    assert 0.2 < nobody < 0.8
-    assert any(f"{share(nobody)} of a row goes to nobody" in sentence for sentence in sentences_of(app))
-
-
 def test_nobody_takes_fully_masked_row():
     """A row without a visible word goes to the sink as a whole; without a sink no row goes anywhere else."""
     masked = torch.tensor([[[-math.inf, -math.inf], [0.0, 0.0]]])
     assert_close(share_of_nobody(masked, torch.zeros(1)), torch.tensor([[1.0, 1 / 3]]))
     assert_close(share_of_nobody(masked, torch.tensor([-math.inf])), torch.zeros(1, 2))
-
-
-def test_nobody_opens_on_sink_head(open_app):
-    """The head at first is the one that looks most at the first token."""
-    app = open_app("attention_today", section="nobody", layer=3)
-    weights = compute.trace(REAL, 3, specs.Mask()).weights
-    assert app.session_state["head"] == int(weights[:, 1:, 0].mean(-1).argmax())
 
 
 def test_difference_without_share_is_standard(open_app):

@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE
 from tests.browser.test_frame import is_wider_than_the_window
-from viz.core.cost.architectures import ARCHITECTURES
 from viz.text import translator
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -50,8 +49,3 @@ def test_long_text_scrolls_within_frame(visit):
     assert frame.evaluate("box => box.scrollWidth > box.clientWidth")
     assert is_wider_than_the_window(page) == []
     assert panels(page)["window"] == ("199", "199")
-
-
-def test_one_word(visit):
-    page = visit("cost", section="paths", source="words", text="one")
-    assert panels(page) == {element.name: ("0", "0") for element in ARCHITECTURES}

@@ -41,7 +41,6 @@ def page_sentences(app):
     return "\n".join(sentences_of(app))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     "link",
     [
@@ -53,8 +52,8 @@ def page_sentences(app):
         {"text": HOSTILE, "cost_how": "exact", "cost_k": 9, "cost_h": 512},
     ],
 )
-def test_every_check_of_every_section_holds(open_app, lang, link):
-    app = open_app("cost", section="all", lang=lang, **link)
+def test_every_check_of_every_section_holds(open_app, link):
+    app = open_app("cost", section="all", **link)
     assert not app.exception
     assert not app.error
     assert {name: checked(app, name) for name in SECTIONS} == {name: (n, n) for name, n in SECTIONS.items()}
@@ -87,20 +86,6 @@ def test_heads_of_a_fixed_width(open_app):
     assert set(heads["d_k"]) == {"64"}
     assert heads["parameters"][3] == "1,048,576"
     assert heads["parameters"][4] == "2,097,152"
-
-
-def test_real_models(open_app):
-    app = open_app("cost", section="models", cost_n=4096)
-    models = frame(app, "kv_text").set_index("model")
-    assert models.loc["Llama-2-7B", "kv_text"] == "2 GiB"
-    assert models.loc["Llama-2-7B", "kv_token"] == "512 KiB"
-    assert models.loc["Falcon-7B", "kind"] == "MQA 71/1"
-    assert models.loc["gpt2", "parameters"] == "124,439,808"
-    assert models.loc["gpt2", "overtakes"] == "1,536"
-    assert models.loc["▸ all-MiniLM-L6-v2", "parameters"] == "22,713,216", "the model that reads the text is marked"
-    app.selectbox(key="cost_model").set_value("gpt2").run()
-    assert app.query_params["cost_model"] in ("gpt2", ["gpt2"])
-    assert app.query_params["section"] in ("models", ["models"])
 
 
 @pytest.mark.parametrize("how", ["order", "exact"])
@@ -140,17 +125,6 @@ def test_nothing_is_a_sentence(open_app, name, lang):
     app.number_input(key=f"cost_{name}").set_value(6).run()
     assert not app.error
     assert tables(app)
-
-
-@pytest.mark.parametrize("sizes", [{"cost_n": 10**9}, {"cost_n": 10**12, "cost_d": 10**6}, {"cost_n": 1, "cost_d": 1}])
-def test_absurd_sizes_give_numbers(open_app, sizes):
-    app = open_app("cost", section="all", **sizes, cost_how="exact")
-    assert not app.exception
-    assert not app.error
-    assert len(tables(app)) == 2
-    assert all(n_passed == n for n_passed, n in (checked(app, name) for name in SECTIONS))
-    if sizes["cost_n"] == 10**9:
-        assert "999,999,999" in tables(app)[0]
 
 
 def test_shares_near_limits_not_rounded_over(open_app):

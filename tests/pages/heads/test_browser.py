@@ -16,26 +16,11 @@ from tests.browser.drive import frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
-from viz.frame.format import part
 from viz.models.registry import entries
 from viz.text import translator
 
 T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id)
-
-
-@pytest.mark.fast
-def test_another_head_another_row(visit):
-    page = visit(layer=0, head=2, query=5, heads_view="row")
-    weights = compute.read(REAL).layer(0).weights[2, 5]
-    visible = page.get_by_text(re.compile(r"looks most at .* of its attention"))
-    expect(visible).to_contain_text(f"{part(float(weights.max()))} of its attention")
-    page.locator(".st-key-section").get_by_text(T("heads.switched_off.title")).click()
-    wait_run(page)
-    page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()
-    wait_run(page)
-    expect(page.get_by_text("of its length in this layer")).to_be_visible()
-    assert "off=2" in page.url
 
 
 def test_click_locks_sentence_across_texts(visit):

@@ -11,7 +11,7 @@ from tests.largest import Largest
 from tests.packaged import packaged_file
 from tests.running import bar_charts, checked, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide
-from viz.frame import compute, inputs, specs
+from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import share
 from viz.models.head_notes import note
@@ -104,14 +104,11 @@ def test_arrival_shares_with_masked_rows(open_app):
 
 
 @pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
-@pytest.mark.parametrize("source", inputs.SOURCES)
-def test_what_leaves_the_heads(open_app, stage, source):
-    app = open_app(source=source, section="joined", after=stage)
+def test_what_leaves_the_heads(open_app, stage):
+    app = open_app(source="words", section="joined", after=stage)
     _, plotted = matrices(app)[f"after_{stage}"]
-    n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
-    n = 16 if source != "words" else 12
-    rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
-    assert plotted.shape == (rows, n if stage == "contributions" else width)
+    rows = {"contributions": 4 + 1, "w_o": 16}.get(stage, 12)
+    assert plotted.shape == (rows, 12 if stage == "contributions" else 16)
 
 
 BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}

@@ -62,14 +62,6 @@ def test_golden_values_smallest_example():
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
 
-def test_golden_values_causal():
-    trace = example(presets()["three_rows"], is_causal=True).trace
-    expected = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
-    torch.testing.assert_close(trace.weights[0], expected, atol=5e-5, rtol=0)
-    output = torch.tensor([[1, 0], [0.3302, 1.3395], [1.7587, 1]]).double()
-    torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_the_layer_is_torchs_own(size):
     """torch.nn.MultiheadAttention, given the same matrices, without a line of the core."""

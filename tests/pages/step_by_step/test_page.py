@@ -197,12 +197,11 @@ def test_each_matrix_is_the_traces(visit):
 
 
 @pytest.mark.parametrize(("query", "key"), [(IT, ANIMAL), (0, 15), (7, 7)])
-@pytest.mark.parametrize("section", ["steps", "all"])
-def test_written_numbers_equal_torch(visit, query, key, section):
+def test_written_numbers_equal_torch(visit, query, key):
     trace = compute.read(REAL).multi_head(3)
     row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
     exps = (row - row.max()).exp()
-    app = visit(step=0, query=query, key=key, section=section)
+    app = visit(step=0, query=query, key=key, section="steps")
     assert written_value(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
     assert written_value(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
     assert written_value(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
@@ -330,16 +329,15 @@ def test_temperature_separate_per_page(open_app):
         app.switch_page(file_of("heads")).run()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_output_length_includes_bias(visit, lang):
-    trace, t = compute.read(REAL).multi_head(3), translator(lang)
+def test_output_length_includes_bias(visit):
+    trace, t = compute.read(REAL).multi_head(3), translator("en")
     assert trace.projections.b_o is not None
     heads = trace.contributions[:, IT].sum(0)
     total = float((heads + trace.projections.b_o).norm())
     assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
     sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
-    assert sentence in visible_sentences(visit(step=9, lang=lang, section="steps"))
+    assert sentence in visible_sentences(visit(step=9, section="steps"))
     assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
@@ -347,7 +345,6 @@ def visible_sentences(app):
     return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     ("family", "formula"),
     [
@@ -356,12 +353,12 @@ def visible_sentences(app):
         ("exaone4", r"= \operatorname{norm}\bigl("),
     ],
 )
-def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, formula):
+def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, family, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
     entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang, section="steps")), translator(lang)
+    app, t = with_formula(visit(model=entry.id, step=3, layer=1, section="steps")), translator("en")
     starts = {name: t(f"step_by_step.{name}").partition("{")[0] for name in ("normed", "rotary")}
     assert [
         name for name, start in starts.items() if any(element.startswith(start) for element in visible_sentences(app))
@@ -370,10 +367,9 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, for
     assert not app.exception and not app.error
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
-def test_wrong_axis_sentence(visit, link, lang):
-    app, t = visit(source="words", wrong_axis=1, lang=lang, **link, section="ablation"), translator(lang)
+def test_wrong_axis_sentence(visit, link):
+    app, t = visit(source="words", wrong_axis=1, **link, section="ablation"), translator("en")
     start = t("step_by_step.break_axis").partition("{")[0]
     messages = [element for element in visible_sentences(app) if element.startswith(start)]
     same = torch.allclose(values(app, "break_correct"), values(app, "break_broken"), atol=1e-6)
@@ -387,33 +383,12 @@ def test_wrong_axis_sentence(visit, link, lang):
     assert messages == ([] if same else [t("step_by_step.break_axis", **ends)])
 
 
-def test_median_of_even_row_count(visit):
-    app, t = visit(temperature=2.0, section="ablation"), translator("en")
-    table = app.table[0].value.set_index(t("step_by_step.measure"))
-    largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
-    assert len(largest) == 16
-    middle = largest.sort().values[7:9].mean()
-    assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
-
-
 @pytest.mark.parametrize(
     ("link", "start"), [({}, "Nothing is blocked here"), ({"mask": "window", "width": 32}, "0 of ")]
 )
 def test_ineffective_settings_noted(visit, link, start):
     texts = visible_sentences(visit(source="words", step=6, **link, section="steps"))
     assert any(text.startswith(start) for text in texts)
-
-
-def test_the_switches_are_in_the_link(visit):
-    app = visit(section="ablation", step=7, head=5, query=3, key=4)
-    app.toggle(key="no_scale").set_value(True).run()
-    app.slider(key="temperature").set_value(2.0).run()
-    link = {name: app.query_params[name] for name in app.query_params}
-    assert link == {
-        "section": "ablation", "head": "5", "query": "3", "key": "4", "no_scale": "1", "temperature": "2.0",
-    }  # fmt: skip
-    again = visit(**link)
-    torch.testing.assert_close(values(again, "break_broken"), values(app, "break_broken"))
 
 
 @pytest.mark.usefixtures("every_tab")
