@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from tests.browser.drive import stop
 
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
@@ -18,8 +16,3 @@ def test_process_ignoring_sigterm_is_killed():
         process.stdout.readline()
         stop(process, seconds=0.1)
     assert process.returncode == -signal.SIGKILL
-
-
-def test_every_test_has_time_limit(pytestconfig: pytest.Config):
-    """A test that hangs must not hold up all others for ever."""
-    assert 0 < float(pytestconfig.getini("timeout")) <= 900

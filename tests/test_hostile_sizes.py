@@ -13,7 +13,6 @@ from starlette.datastructures import Headers
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from pages.atlas.context import own_lines
 from pages.long_text.texts import FileError, decode
 from pages.step_by_step.own_numbers.numbers import is_code
 from tests.coroutines import finish
@@ -123,11 +122,6 @@ def test_unpacked_deep_json_refused(monkeypatch):
     assert refusal(unpacked, squeezed(b"{}")) == "broken"
 
 
-def test_own_lesson_kept_lessons_are_few():
-    """Lessons of links are kept in a number, and each has a bound in bytes: 64 of the largest are 7 MB."""
-    assert own_lesson.cache_info().maxsize == 64
-
-
 # --- Texts and numbers -------------------------------------------------------------------------------------------
 
 
@@ -136,12 +130,6 @@ def test_decode_file_at_limit_accepted():
     assert len(decode(b"a" * limits.LONG_BYTES)) == limits.LONG_BYTES
     with pytest.raises(FileError, match="large"):
         decode(b"a" * (limits.LONG_BYTES + 1))
-
-
-def test_own_lines_beyond_limit_left_out():
-    """Of a user's lines as many are read as there may be."""
-    assert len(own_lines("a\n" * limits.ATLAS_LINES)) == limits.ATLAS_LINES
-    assert len(own_lines("a\n" * (limits.ATLAS_LINES + 1))) == limits.ATLAS_LINES
 
 
 def test_read_number_at_limit_accepted():

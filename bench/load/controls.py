@@ -100,7 +100,7 @@ def read(element: Element, fragment: str = "") -> Control | None:
 
 
 def write(control: Control, value: Value, into: WidgetState) -> None:
-    """Say a control's value as a browser does; ``tests/browser/test_every_control.py`` compares the two."""
+    """Say a control's value as a browser does."""
     into.id = control.id
     if value is None:
         return

@@ -7,7 +7,6 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.web.server.app_discovery import discover_asgi_app
 
-from pages import EVERY, FIRST
 from tests.host.test_files import Streamlit, ask
 from viz import ROOT
 from viz.app import public
@@ -75,7 +74,3 @@ def test_opened_page_is_imported_ahead(monkeypatch, hosted, path, imported):
     files = make_app(hosted=hosted).middleware[-1]
     assert ask(files.cls(Streamlit(), *files.args, **files.kwargs), path, host="a")[0] == 200
     assert imports == imported
-
-
-def test_first_page_computes_nothing():
-    assert EVERY[0] == FIRST

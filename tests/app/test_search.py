@@ -1,14 +1,11 @@
 """The search's index as a file: made once, compressed, and sent to a browser only if it has another one."""
 
 import gzip
-import json
 
 from starlette.requests import Request
 
 from tests.coroutines import finish
-from tests.sections import SECTIONS
 from viz.app.search import send_index
-from viz.frame.sidebar import path_of
 
 
 def ask(**headers: str):
@@ -24,10 +21,3 @@ def test_index_is_sent_once():
     assert packed.headers["cache-control"] == "no-cache" and packed.headers["vary"] == "accept-encoding"
     again = ask(accept_encoding="gzip", if_none_match=packed.headers["etag"])
     assert (again.status_code, again.body) == (304, b"")
-
-
-def test_index_follows_sections_of_pages():
-    """The index holds exactly the sections that pages list."""
-    names = [entry["to"] for entry in json.loads(ask().body) if entry["kind"] == "section"]
-    expected = [f"{path_of(page)}?section={section}" for page, section in SECTIONS]
-    assert names[: len(expected)] == expected

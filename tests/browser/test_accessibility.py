@@ -173,16 +173,6 @@ def test_reduced_motion_stops_animations(new_page, app_url):
     assert growing.evaluate(at) == [before + 2, False]
 
 
-def test_headings_leave_out_no_level(visit):
-    """Heading levels from the page's title down: none is skipped, also where a lesson's bar has the title."""
-    page = visit("step-by-step")
-    titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
-    assert titles == ["H1", "H2", "H3"]
-    headings = page.get_by_role("heading", level=2)
-    expect(headings).to_have_text(translator("en")("step_by_step.three_words.title"))
-    expect(page.get_by_test_id("stLayoutWrapper").filter(has=headings).last).to_have_css("clip-path", "inset(50%)")
-
-
 LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node) => ({
     text: node.innerText, politeness: node.ariaLive, whole: node.ariaAtomic,
     inAnother: !!node.parentElement.closest('[aria-live], [role=status], [role=alert]'),

@@ -4,11 +4,11 @@ from collections import Counter
 from functools import partial
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.contrast import assert_choices_differ
-from tests.browser.drive import eventually, frame, open_chip, wait_run
+from tests.browser.drive import eventually, frame, open_chip
 from viz.frame.sidebar import path_of
 
 SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
@@ -83,13 +83,6 @@ def _assert_at_this_width(page: Page, scope: str, width: int, n_controls: Counte
     assert not result["covered"], f"at {width} px, {page.url}: {result['covered']}"
 
 
-def click_middle(page: Page, control: Locator) -> None:
-    """Click with the mouse at a control's middle, on the topmost element."""
-    box = control.bounding_box()
-    assert box
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-
-
 @pytest.mark.parametrize("name", [FIRST, "heads", *(name for name in EVERY if name not in PAGES and name != FIRST)])
 def test_controls_of_opened_page_are_uncovered(visit, name):
     """A page with one of its sections, and those without sections; test_accessibility.py has all sections of all."""
@@ -98,27 +91,10 @@ def test_controls_of_opened_page_are_uncovered(visit, name):
     assert_choices_differ(page)
 
 
-def test_share_opens_by_mouse(visit):
-    """At every width."""
-    page = visit("heads")
-    panel = page.get_by_test_id("stPopoverBody")
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        frame(page)
-        click_middle(page, page.locator(".st-key-share_view button"))
-        expect(panel).to_be_visible()
-        wait_run(page)
-        page.keyboard.press("Escape")
-        expect(panel).to_be_hidden()
-        wait_run(page)
-
-
 LINKS = {
     "lesson": {"lesson": "ten_minutes", "lesson_step": 1},
     "presented": {"present": 1},
     "embedded": {"embed": 1},
-    "in Chinese": {"lang": "zh"},
-    "seeded": {"source": "words"},
 }
 
 

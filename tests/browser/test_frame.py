@@ -4,19 +4,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.drive import (
-    PATIENCE,
     PHONE,
-    ROOT,
-    Watch,
-    address,
     count,
-    listen,
     open_chip,
     open_section,
-    serve,
     wait_run,
 )
 from viz.text import translator
@@ -36,16 +30,6 @@ def write(page: Page, text: str) -> None:
     wait_run(page)
 
 
-def slide(page: Page, key: str, *keys: str) -> None:
-    """Press keys on a slider, in its chip where it has one."""
-    slider = page.locator(f".st-key-{key} input[type=range]")
-    if not slider.is_visible():
-        open_chip(page, key)
-    for key_ in keys:
-        slider.press(key_)
-    wait_run(page)
-
-
 def pictures(page: Page) -> Locator:
     return page.locator(PICTURES)
 
@@ -59,25 +43,6 @@ def is_wider_than_the_window(page: Page) -> list[str]:
         return wide || document.documentElement.scrollWidth > innerWidth + 1
             ? ['page', ...guilty.map((node) => node.className.toString().slice(0, 80))] : [];
     }""")
-
-
-def test_first_paint_is_default_example(new_page, app_url):
-    """The first picture is that of the default model on the default sentence."""
-    page = new_page(fresh=True)
-    traffic = count(page)
-    page.goto(address(app_url, "heads"))
-    wait_run(page)
-    expect(page).to_have_title(f"{translator('en')('heads.title')} · Headlight")
-    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    expect(page.locator(".st-key-chip_source")).to_have_text(re.compile("all-MiniLM-L6-v2"))
-    expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
-    expect(pictures(page).first).to_be_visible()
-    assert page.url.endswith("/heads"), "defaults are not in the link"
-    assert not traffic.paths_with("Plotly") + traffic.paths_with("Highlighter"), "needed for no first picture"
-    views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.paths_with("/bidi-components/")}
-    views -= {"first"}  # what is seen before the page comes; it is made when somebody has been here
-    views -= {"load"}  # Streamlit asks for each view's code through it
-    assert views == {"head_grid", "document", "see", "search"}, "one file each: grid, language, terms, search box"
 
 
 SECTION, PAGE = 20, 56
@@ -124,23 +89,6 @@ def test_key_for_rerun_is_always_answered(visit):
         wait_run(page)
 
 
-def test_first_session_accepts_any_link(browser: Browser, tmp_path):
-    """The first user of a server may come by any link."""
-    watch, path = Watch(), "step-by-step"
-    with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
-        context.set_default_timeout(PATIENCE)
-        watch.follow(context)
-        page = listen(context.new_page())
-        page.goto(address(server.url, path, layer=2))
-        wait_run(page)
-        expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")(f"{path.replace('-', '_')}.title"))
-        slide(page, "layer", "ArrowRight")
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-        expect(page.get_by_text("Page not found")).to_have_count(0)
-        assert "Traceback" not in server.read_log()
-    assert not watch.elsewhere + watch.errors
-
-
 def test_language_is_browsers_until_clicked(visit):
     page = visit(locale="zh-CN")
     heading, document = page.get_by_role("heading", level=1), page.locator("html")
@@ -157,42 +105,6 @@ def test_language_is_browsers_until_clicked(visit):
     expect(heading).to_have_text(translator("zh")("heads.title"))
     expect(document).to_have_attribute("lang", "zh")
     expect(page.get_by_role("list", name=translator("zh")("page.group_basics"))).to_be_visible()
-
-
-def test_link_restores_state_in_new_browser(visit):
-    first = visit("step-by-step", lang="zh", section="steps", layer=3, step=1)
-    write(first, "one two three & four? #5")
-    slide(first, "layer", "ArrowRight", "ArrowRight")
-    expect(first).to_have_url(re.compile("layer=5"))
-    first.keyboard.press("Escape")  # the chip that was opened is closed: it shows so
-    expect(first.get_by_test_id("stPopoverBody")).to_have_count(0)
-    second = visit()
-    second.goto(first.url)
-    wait_run(second)
-    expect(second.get_by_role("heading", level=1)).to_have_text(first.get_by_role("heading", level=1).inner_text())
-    expect(second.locator(".st-key-text textarea")).to_have_value("one two three & four? #5")
-    expect(second).to_have_url(first.url)
-    expect(second.locator(".st-key-chips")).to_have_text(str(first.locator(".st-key-chips").text_content()))
-    open_chip(second, "layer")
-    expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
-
-
-def test_state_survives_change_of_page(visit):
-    """The state survives a change of page and is in the address again."""
-    page = visit(source="words", d_model=8, n_heads=2)
-    page.get_by_test_id("stSidebarNav").get_by_text(translator("en")("step_by_step.title")).click()
-    wait_run(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("step_by_step.title"))
-    for part in ("source=words", "d_model=8", "n_heads=2"):
-        expect(page).to_have_url(re.compile(part))
-
-
-def test_hostile_link_shows_default_with_note(visit):
-    page = visit(layer="99", source="evil", lang="fr", model="<img src=x onerror=alert(1)>", unknown="1")
-    note = translator("en")("note.refused", names="lang, layer, model, source")
-    expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
-    expect(page.get_by_role("heading", level=1)).to_have_text(translator("en")("heads.title"))
-    expect(page).to_have_url(re.compile(r"/heads$"))
 
 
 def rendered(page: Page) -> Iterator[str]:
@@ -220,16 +132,6 @@ def test_hostile_text_is_shown_literally(visit, path, source):
     second_page = visit(path, source=source, text=" ".join(HOSTILE))
     expect(second_page.get_by_test_id("stException")).to_have_count(0)
     assert list(rendered(second_page)) == []
-
-
-def test_empty_text_is_explained(visit):
-    """An empty text is explained, and the next word is displayed."""
-    page = visit()
-    write(page, "")
-    expect(page.get_by_test_id("stAlert").get_by_text(translator("en")("error.empty"))).to_be_visible()
-    write(page, "word")
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    expect(pictures(page).first).to_be_visible()
 
 
 LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
@@ -284,34 +186,6 @@ def test_the_keyboard_reaches_every_control(visit):
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 
 
-def test_sections_open_one_at_a_time(visit):
-    page = visit("masks")
-    bar = page.locator(".st-key-section")
-    expect(page.locator(".painter")).to_be_visible()
-    bar.get_by_text(translator("en")("masks.decoding.title")).click()
-    wait_run(page)
-    expect(page).to_have_url(re.compile("section=decoding"))
-    expect(page.locator(".painter")).to_have_count(0)
-    expect(page.locator(".st-key-section_decoding canvas").first).to_be_visible()
-    bar.get_by_text(translator("en")("masks.editor.title")).click()
-    wait_run(page)
-    expect(page.locator(".painter")).to_be_visible()
-    assert page.url.endswith("/masks")
-
-
-def test_the_footer_opens_what_it_names(visit):
-    page, t = visit("masks", mask="own", costs=1), translator("en")
-    footer = page.locator(".st-key-_footer_editor")
-    expect(page.locator(".katex")).to_have_count(0)
-    footer.get_by_text(t("footer.why")).click()
-    wait_run(page)
-    expect(page.locator(".katex").first).to_be_visible()
-    footer.get_by_text(t("footer.checks", passed=8, n=8)).click()
-    wait_run(page)
-    expect(page.get_by_text(t("masks.check_every"))).to_be_visible()
-    expect(page.locator(".katex")).to_have_count(0)
-
-
 def test_picture_place_is_reserved(visit):
     page = visit()
     section, grid = page.locator(".st-key-section_all_heads"), page.locator(".st-key-grid_box")
@@ -333,11 +207,3 @@ def test_embedded_page_has_one_link(visit):
     by_hand = visit("step-by-step", embed="true")
     expect(by_hand.locator(".three-words")).to_be_visible()
     expect(by_hand.get_by_role("heading", level=1)).to_have_count(0)
-
-
-def test_dark_page_shows_dark_picture(visit):
-    page = visit(scheme="dark")
-    background = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
-    red, green, blue = map(int, re.findall(r"\d+", background)[:3])
-    assert max(red, green, blue) < 64
-    expect(pictures(page).first).to_be_visible()

@@ -19,7 +19,6 @@ from viz.frame.examples import examples
 TEXT = examples()[0].text
 LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
 LONGEST = " ".join([TEXT] * 40)  # 512 tokens: the head takes two bytes a cell
-HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {q} {k}"
 FOLDER = Path(__file__).parent
 LIT = """(grid, [index, query, key]) => {
     const { buttons, lights } = grid.headGrid.thumbs, scale = devicePixelRatio, all = lights.getBoundingClientRect();
@@ -382,20 +381,6 @@ def test_lines_follow_pointer_in_both_directions(see):
         n_lines = grid.evaluate("(root) => root.headGrid.lines.drawn.length")
         assert n_lines == int(((weights * 65535).round() / 65535 >= 0.01).sum())
         page.mouse.move(box["x"] + x, box["y"] + y)
-
-
-def test_hostile_tokens_are_text(see):
-    page = see(text=HOSTILE, source="words")
-    grid = grid_of(page)
-    tokens = grid.locator(".token").all_inner_texts()
-    assert tokens == list(
-        compute.read(specs.Source(kind="words", text=HOSTILE, d_model=16, n_heads=4, n_kv_heads=4)).tokens.labels
-    )
-    assert "<" in tokens
-    assert "{" in tokens
-    assert grid.locator("img, b, a, script").count() == 0
-    grid.locator(".token", has_text="{").first.click()
-    assert sentence_of(page).startswith(f"“{tokens.index('{')} · {{” looks most at")
 
 
 @pytest.mark.fast

@@ -5,7 +5,7 @@ from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import address, answered, open_chip, wait_run
+from tests.browser.drive import address, open_chip, wait_run
 from viz.text import translator
 
 T = translator("en")
@@ -116,33 +116,6 @@ def test_back_undoes_sliders_and_texts(visit):
     slider.press("ArrowLeft")  # two that undo each other, the second before the answer to the first
     assert at(page) == "/heads?layer=4"
     expect(chip).to_have_text(re.compile("layer 4"))
-
-
-def test_back_during_answer_reaches_its_link(new_page, app_url):
-    """Back while a click is being answered leads to its own link."""
-    page = new_page()
-    page.add_init_script(HOLDING)
-    page.goto(address(app_url, "heads"))
-    wait_run(page)
-    to_section(page, "heads.compare")
-    to_section(page, "heads.arrivals")
-    before = entries(page)
-    page.evaluate("() => { held = []; }")
-    page.locator(".st-key-section").get_by_text(T("heads.joined.title"), exact=True).click()
-    answered(page)
-    page.evaluate("""() => new Promise(done => { onpopstate = done; history.back(); }).then(() => {
-        const late = held;
-        held = null;
-        for (const arrive of late) arrive();
-    })""")
-    expect(page).to_have_url(re.compile("section=compare$"))  # its own answer comes after the late one
-    for places, section in ((0, "compare"), (1, "arrivals"), (-1, "compare"), (-1, None)):
-        where = go(page, places) if places else at(page)
-        assert where == (f"/heads?section={section}" if section else "/heads")
-        expect(page.locator(".st-key-section [aria-checked=true]")).to_have_text(
-            T(f"heads.{section or 'all_heads'}.title")
-        )
-    assert entries(page) == before
 
 
 def test_back_without_navigation_api(new_page, app_url):

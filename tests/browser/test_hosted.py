@@ -4,8 +4,6 @@ import asyncio
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
-from urllib.parse import urlparse
 
 import pytest
 from playwright.sync_api import expect
@@ -14,6 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from bench.load.tab import Tab
 from pages import EVERY, FIRST, PAGES
 from tests.browser.drive import PATIENCE, PHONE, ROOT, WIDE, Server, address, count, frame, listen, serve, wait_run
+from tests.browser.proxy import proxy
 from viz.frame.sidebar import path_of
 from viz.text import translator
 
@@ -107,50 +106,6 @@ def test_page_without_sidebar_is_full_width(hosted, new_page, link):
     expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", width)
 
 
-class Cable:
-    """Between a browser and a server: lets everything through until it is cut, and from then on what comes anew."""
-
-    def __init__(self, url: str) -> None:
-        self.there, self.ends = urlparse(url), list[asyncio.StreamWriter]()
-        self.is_ready, self.port = threading.Event(), 0
-        self._thread = threading.Thread(target=asyncio.run, args=(self._lie(),))
-
-    def __enter__(self) -> "Cable":
-        self._thread.start()
-        assert self.is_ready.wait(PATIENCE / 1000)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.cut()
-        self.loop.call_soon_threadsafe(self.over.set)
-        self._thread.join()
-
-    def cut(self) -> None:
-        """Cut the connection: from now on everything ends without a word."""
-        for end in self.ends:
-            self.loop.call_soon_threadsafe(end.transport.abort)
-
-    async def _lie(self) -> None:
-        self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self.is_ready.set()
-        await self.over.wait()
-        server.close()
-
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        reader_there, writer_there = await asyncio.open_connection(self.there.hostname, self.there.port)
-        self.ends += [writer, writer_there]
-        await asyncio.gather(self._pass(reader, writer_there), self._pass(reader_there, writer))
-
-    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            while data := await source.read(65_536):
-                target.write(data)
-                await target.drain()
-        target.close()
-
-
 def sessions(page) -> list[str]:
     """The session ids of a page, in their order."""
     session_ids: list[str] = []
@@ -167,15 +122,15 @@ def sessions(page) -> list[str]:
 @pytest.mark.parametrize("keeps_cookies", [True, False])
 def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies):
     """After a lost connection a browser with cookies resumes its session."""
-    with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
+    with proxy(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
         session_ids = sessions(page)
-        page.goto(address(f"http://127.0.0.1:{cable.port}", "masks", source="words", text="dog bites man"))
+        page.goto(address(cable.url, "masks", source="words", text="dog bites man"))
         wait_run(page)
         if not keeps_cookies:  # as in another site's frame
             context.clear_cookies()
         with page.expect_websocket(timeout=PATIENCE):  # the one in place of the one that is cut
-            cable.cut()
+            cable.cut(abort=True)
         wait_run(page)
         box = page.locator(".st-key-text textarea")
         expect(box).to_have_value("dog bites man")
@@ -188,16 +143,12 @@ def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies
 
 def test_number_box_survives_lost_connection(hosted, browser):
     """A browser that is connected again sends what its boxes hold, and the session goes on."""
-    with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
+    with proxy(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
-        page.goto(
-            address(
-                f"http://127.0.0.1:{cable.port}", "cost", section="growth", source="words", cost_n=700, view="memory"
-            )
-        )
+        page.goto(address(cable.url, "cost", section="growth", source="words", cost_n=700, view="memory"))
         wait_run(page)
         with page.expect_websocket(timeout=PATIENCE):
-            cable.cut()
+            cable.cut(abort=True)
         wait_run(page)
         expect(page.locator(".st-key-cost_n input")).to_have_value("700")
         expect(page.get_by_text("For 700 tokens and 8 heads")).to_be_visible()

@@ -107,12 +107,6 @@ def test_figure_opens_and_closes(visit, viewport):
     close(page)
 
 
-def test_page_without_menu_skips_plotly(visit):
-    page = visit("heads")
-    files = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
-    assert not [name for name in files if "PlotlyChart" in name]
-
-
 def test_words_are_shown_literally(visit):
     """As a name of a row, in a sentence below, and under the pointer."""
     words = ["<b>x</b>", "$y$", "&lt;", "#000001"]
@@ -134,14 +128,6 @@ def test_other_temperature_is_opened(visit):
     weights = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
     traces = figure(page, "grid").evaluate(READ_TRACES)
     assert array(traces[0]["z"]) == weights != before
-
-
-def test_bytes_are_named_as_on_page(visit):
-    """The ticks of an axis of bytes have the units of the chart's own, and so has a place under the pointer."""
-    page = visit("cost", section="growth", cost_n=1024, cost_h=8, view="memory")
-    expect(page.locator(".st-key-memory .lines")).to_be_visible()
-    names = figure(page, "memory").locator(".ytick text").all_text_contents()
-    assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
 
 
 @pytest.mark.fast("start")

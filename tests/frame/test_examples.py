@@ -42,12 +42,11 @@ def test_chinese_start_shows_chinese_sentence(open_app, how):
 
 
 @pytest.mark.parametrize("choices", [{"layer": 2}, {"heads_view": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
-@pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
-def test_link_with_choices_is_unchanged(open_app, choices, how):
+def test_link_with_choices_is_unchanged(open_app, choices):
     """A link with any choice opens as it did before there were Chinese examples."""
-    app = open_app(**how, **choices)
+    app = open_app(lang="zh", **choices)
     assert values_of(app) == ENGLISH | {name: value for name, value in choices.items() if name in ENGLISH}
-    assert link(app) == {name: str(value) for name, value in (choices | how).items() if name != "locale"}
+    assert link(app) == {name: str(value) for name, value in choices.items()} | {"lang": "zh"}
 
 
 def test_other_pages_open_in_english(open_app):

@@ -87,7 +87,6 @@ def test_heads_page_checks_hold(open_family, family, name):
         assert passing == n > 3, (mask, passing, n)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     ("family", "code", "page", "section"),
     [
@@ -103,11 +102,11 @@ def test_heads_page_checks_hold(open_family, family, name):
         ("jamba", "first_layer", "positions", "encodings"),
     ],
 )
-def test_missing_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
+def test_missing_sink_or_gate_is_refused(open_family, family, code, page, section):
     """A section that computes without a model's sink or gate says so, and draws nothing."""
-    app = open_family(family, page, section=section, lang=lang)
+    app = open_family(family, page, section=section)
     name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
-    sentence = translator(lang)(f"error.{code}", model=name, layer=1)
+    sentence = translator("en")(f"error.{code}", model=name, layer=1)
     assert not app.exception and sentence in [error.value for error in app.error]
     assert checked(app, section) == (0, 0)
 
@@ -190,17 +189,6 @@ def test_shared_layers_have_models_numbers(open_family):
     assert [list(slider.options) for slider in app.select_slider if slider.key == "reading_layer"] == [["1", "3"]]
     passing, n = checked(app, "across_layers")
     assert passing == n > 3
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("family", "code"), [("gpt_oss", "sink"), ("afmoe", "gate")])
-def test_atlas_says_sink_or_gate_place(open_family, lang, family, code):
-    """The chip of the source says where it stands; the section refuses the model for it."""
-    app, t = open_family(family, "atlas", section="map", lang=lang), translator(lang)
-    assert not app.exception
-    assert t(f"note.{code}") in texts(app)
-    name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
-    assert t(f"error.{code}", model=name) in [error.value for error in app.error]
 
 
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])

@@ -5,14 +5,6 @@ import torch
 
 from viz.frame.mask_code import from_code, to_code
 
-
-def test_a_mask_by_hand():
-    # 110 001 111 and seven zeros: 1100 0111 1000 0000, in sixes 110001 111000 0000(00)
-    mask = torch.tensor([[1, 1, 0], [0, 0, 1], [1, 1, 1]]).bool()
-    assert to_code(mask) == "3.x4A"
-    assert torch.equal(from_code("3.x4A"), mask)
-
-
 CODES = {
     "1.AA": ["0"],
     "3.m4A": ["4", "6", "7"],

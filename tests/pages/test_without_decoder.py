@@ -52,7 +52,7 @@ def test_steps_without_decoder_are_known():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("name", "number"), STEPS)
+@pytest.mark.parametrize(("name", "number"), dict(STEPS).items())
 def test_step_without_decoder_shows_line(open_app, online, name, number, lang):
     """No question, no text and no picture; a button fetches the model where the index can be reached."""
     step, t = lesson_named(name).steps[number - 1], translator(lang)

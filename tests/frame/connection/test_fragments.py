@@ -91,34 +91,3 @@ def test_control_of_section_draws_section_alone(cost):
     assert [n_fragments for n_fragments, _ in runs] == [1]
     assert {"heading", "text_area", "page_link"}.isdisjoint(runs[0][1])
     assert "cost_fixed=1" in page.url
-
-
-def test_control_of_page_draws_page_alone(new_page, app_url):
-    """The page's own row and the section are drawn again, and no navigation."""
-    page = listen(new_page())
-    runs = sent_by(page)
-    page.goto(f"{app_url}/heads")
-    wait_run(page)
-    runs.clear()
-    box = page.locator(".st-key-text textarea")
-    box.fill("another text")
-    box.press("Enter")
-    wait_run(page)
-    assert [n_fragments for n_fragments, _ in runs] == [1]
-    assert "text_area" in runs[0][1] and "page_link" not in runs[0][1]
-    assert "text=another" in page.url
-
-
-def test_view_changing_page_draws_page(new_page, app_url):
-    """A head that is clicked in the grid is named by the chip above it."""
-    page = listen(new_page())
-    runs = sent_by(page)
-    page.goto(f"{app_url}/heads")
-    wait_run(page)
-    runs.clear()
-    page.locator(".head-grid .thumb").nth(20).click()
-    wait_run(page)
-    redraws = [(n_fragments, kinds) for n_fragments, kinds in runs if kinds]  # the callback ends a run before it draws
-    assert [n_fragments for n_fragments, _ in redraws] == [1] and "heading" in redraws[0][1]
-    assert page.locator(".st-key-chip_head").inner_text().startswith("head 8")
-    assert "layer=1" in page.url

@@ -9,13 +9,9 @@ from torch.testing import assert_close
 from tests.components.test_head_grid import unpack
 from viz.components.head_grid import Packed
 from viz.core.analysis import map_statistics
-from viz.core.analysis.head_statistics import head_statistics
-from viz.frame import compute, inputs, specs
+from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
-from viz.frame.head_grid.grid import _choose
-from viz.params.session import Parameters
-from viz.text import LANGUAGES, sentences
 
 TEXT = examples()[0].text
 PIECES = "The unbelievable hippopotamuses misunderstood electroencephalography."
@@ -28,45 +24,6 @@ def payloads(app):
     mounted = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.head_grid"]
     wall, head = (unpack(Packed(data=proto.bytes, id="")) for proto in mounted[:2])
     return wall, head, json.loads(mounted[2].json)[0]
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", inputs.SOURCES)
-def test_every_source_in_both_languages(open_app, source, lang):
-    app = open_app(source=source, lang=lang)
-    wall, head, data = payloads(app)
-    choice = data["choice"]
-    assert (data["wall"], data["head"]) == (wall["id"], head["id"])
-    assert (choice["layer"], choice["head"]) == ((3, 1) if source == "model" else (0, 1))
-    assert data["axes"]["queries"]["labels"][choice["query"]] == "it"
-    assert data["words"]["says_weight"] == sentences(lang)["head_grid.says_weight"]
-    assert wall["n_queries"] == len(data["axes"]["queries"]["labels"]) == wall["n_keys"]
-    head_map = wall["values"].view(-1, wall["rows"], wall["columns"])[
-        choice["layer"] * wall["n_heads"] + choice["head"]
-    ]
-    weights = torch.softmax(head["scores"].view(head["rows"], head["columns"]), -1)
-    assert_close(head_map.float() / 65535, weights, atol=1e-5, rtol=0)
-    sums = (wall["values"].float() / 65535).view(-1, wall["columns"]).sum(-1)
-    assert_close(sums, torch.ones_like(sums), atol=wall["columns"] * 7.7e-6, rtol=0)
-
-
-def test_wall_has_every_layer():
-    wall = unpack(head_grid.wall(REAL, MASK, WEIGHTS))
-    trace = compute.read(REAL)
-    want = torch.cat([trace.layer(i).weights for i in range(6)])
-    assert_close(wall["values"].view(want.shape).float() / 65535, want, atol=7.7e-6, rtol=0)
-
-
-def test_sort_numbers_equal_statistics():
-    """The numbers to sort by equal the heads' statistics."""
-    wall, trace = unpack(head_grid.wall(REAL, MASK, WEIGHTS)), compute.read(REAL)
-    table = dict(zip(wall["order"], wall["measures"].view(-1, 72), strict=True))
-    ids, special = torch.tensor(trace.tokens.ids), torch.tensor(trace.tokens.special)
-    for layer in range(6):
-        weights = trace.layer(layer).weights
-        for name, values in vars(head_statistics(weights, ids, special)).items():
-            assert_close(table[name][layer * 12 : layer * 12 + 12], values, equal_nan=True)
-        assert_close(table["entropy"][layer * 12 : layer * 12 + 12], map_statistics.entropy(weights).mean(-1))
 
 
 def test_added_mask_and_ablation_reach_wall():
@@ -118,25 +75,6 @@ def test_lock_counts_tokens_or_rows(open_app):
     assert data["choice"]["query"] == 3
     assert data["axes"]["queries"]["of"][3] == 2  # [CLS] is hidden
     assert data["axes"]["keys"]["of"][0] == -1
-
-
-def test_selection_becomes_the_pages(open_app, monkeypatch):
-    choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy"}
-    state: dict = {"_parameters": Parameters()}
-    with monkeypatch.context() as patch:
-        patch.setattr("viz.frame.head_grid.grid.st.session_state", state)
-        _choose("grid", (), choice)
-    assert {name: state[name] for name in choice} == choice
-    app = open_app()
-    app.slider(key="layer").set_value(choice["layer"])
-    for name in set(choice) - {"layer"}:
-        app.session_state[name] = choice[name]
-    app.run()
-    assert not app.exception
-    _, head, data = payloads(app)
-    assert (head["layer"], head["head"]) == (5, 11)
-    assert {name: data["choice"][name] for name in choice} == choice
-    assert {name: app.query_params[name] for name in choice} == {name: str(value) for name, value in choice.items()}
 
 
 def test_link_restores_selection_or_falls_back(open_app):

@@ -1,24 +1,8 @@
 """Sections with several pictures of one idea: buttons choose one. test_every_page.py opens each by its link."""
 
-import pytest
-
-from pages import PAGES
 from tests.running import checked
-from tests.sections import page_named, views_of
+from tests.sections import views_of
 from viz.text import translator
-
-VIEWED = [(page, section) for page in PAGES for section in page_named(page).sections if section.views]
-
-
-@pytest.mark.parametrize(("page", "section"), {page: (page, section) for page, section in VIEWED}.values())
-def test_view_button_draws_page(open_app, page, section):
-    """The button leads to the last view, and the link says so, in one section of each page."""
-    app = open_app(page, section=section.name)
-    last = section.views[-1].name
-    app.session_state[section.switch] = last
-    app.run()
-    assert checked(app, last)[1]
-    assert app.query_params[section.switch] == last
 
 
 def test_view_of_another_section_is_refused(open_app):

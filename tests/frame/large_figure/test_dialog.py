@@ -6,11 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from tests.frame.large_figure.test_message import MESSAGE, TABLE, with_table
+from tests.frame.large_figure.test_message import MESSAGE, TABLE
 from tests.running import start_app
 from viz import limits
-from viz.figures.large import figure_of
-from viz.frame.large_figure.message import read_message
 from viz.text import LANGUAGES, sentences
 
 
@@ -41,9 +39,3 @@ def test_refused_message_is_answered(message, lang):
     app = start_app(run_figure, args=(message, lang)).run()
     assert not app.exception and not app.get("plotly_chart")
     assert [warning.value for warning in app.warning] == [sentences(lang)["figure_menu.refused"]]
-
-
-def test_message_kinds_become_figures():
-    for kind in ("map", "bars", "lines", "points"):
-        _, _, tables = read_message(with_table(kind=kind))
-        assert figure_of(tables).data

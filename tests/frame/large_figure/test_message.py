@@ -205,9 +205,3 @@ def test_tables_share_the_room():
     assert len(read_message(MESSAGE | {"tables": half})[2]) == 1
     with pytest.raises(ValueError, match="too large"):
         read_message(MESSAGE | {"tables": half * 3})
-
-
-def test_largest_message_is_let_in():
-    """The largest message of the menu passes the server's limit of all that a page sends."""
-    assert limits.LARGE_BYTES * 4 / 3 + 3 * limits.LARGE_CHARACTERS < limits.MESSAGE_BYTES
-    assert limits.LARGE_BYTES * 4 / 3 + limits.LARGE_CHARACTERS < limits.MESSAGE_STATES

@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.running import start_app
-from tests.shown.digests import digests_of
-from viz.frame.links.address import LONGEST, address, code_rows, is_local
+from viz.frame.links.address import LONGEST, code_rows, is_local
 
 CHANCE = random.Random(18)
 TEXTS = ("a & b = c?", "这只动物没有过马路，它太累了。", "# +%20 <b>\n\ttwo lines", "😀 ﷽", "")
@@ -69,25 +68,6 @@ def test_fifty_states_reopen_as_they_were(open_app):
         fresh.run()
         assert fresh.session_state["_found"] == expected
         assert fresh.session_state["without"] == "", f"how it was looked at is not passed on: {omitted}"
-
-
-@pytest.mark.parametrize(
-    ("page", "link"),
-    [
-        ("heads", {"source": "words", "text": "a zebra ran", "heads_view": "row", "query": 1}),
-        ("masks", {"source": "words", "text": "b c d", "mask": "window", "width": 1, "costs": 1}),
-        ("convolution", {"section": "windows", "present": 1}),
-    ],
-)
-def test_page_reopens_with_same_numbers(open_app, monkeypatch, page, link):
-    monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
-    pages_numbers = []
-    monkeypatch.setattr("viz.modes.share.panel.offer", lambda *_: pages_numbers.append(address(lang="en")))
-    monkeypatch.setattr("viz.modes.present.presenter.draw", lambda *_: pages_numbers.append(address(lang="en")))
-    app = open_app(page, **link)
-    passed_on = dict(parse_qsl(pages_numbers[0].partition("?")[2]))
-    assert "present" not in passed_on
-    assert digests_of(open_app(page, **passed_on)) == digests_of(app)
 
 
 def test_code_equals_the_address():

@@ -60,9 +60,3 @@ def test_control_is_visible_unless_hidden():
     view = View(hide=frozenset({"layer"}))
     assert view.shows("head")
     assert not view.shows("layer")
-
-
-def test_streamlits_embed_parameter_counts(open_app):
-    app = open_app("masks", embed="true")
-    assert not app.title
-    assert not app.sidebar.children

@@ -44,11 +44,3 @@ def test_formula_without_letters_has_no_switch(open_app):
     app = open_app("cost", section="growth")
     app.session_state["_footer_growth"] = "why"
     assert not any(toggle.key == "_letters_growth" for toggle in app.run().toggle)
-
-
-def test_convolution_letters_equal_the_papers(open_app):
-    app = open_app("convolution", section="slips", **SMALL)
-    app.session_state["_footer_slips"], app.session_state["_letters_slips"] = "why", True
-    app.run()
-    (table,) = tables(app, translator("en"))
-    assert "Cordonnier et al." in table and "Vaswani" not in table

@@ -100,16 +100,6 @@ def test_no_break_between_term_and_sign(lang, sentence, expected):
     assert [unescape(re.sub("<[^>]*>", "", span)) for span in unbroken] == expected
 
 
-def test_term_links_unless_already_there(open_app):
-    app = open_app("masks", source="words", text="a b", mask="own")
-    notes = "".join(element.proto.body for element in app.get("html"))
-    assert 'id="term_mask"' in notes
-    assert re.findall('href="(masks.*?)"', notes) == ["masks?lang=en&amp;section=editor&amp;mask=causal"]
-    elsewhere = "".join(element.proto.body for element in open_app("convolution", source="words").get("html"))
-    assert 'href="heads?lang=en&amp;section=all_heads"' in elsewhere
-    assert "_blank" not in notes + elsewhere
-
-
 @pytest.mark.parametrize("see", sorted({term.see for term in terms().values() if "?" in term.see}))
 def test_other_link_parameters_are_kept(open_app, see):
     page, section, rest = next(term.place for term in terms().values() if term.see == see)

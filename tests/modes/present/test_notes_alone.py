@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pages import EVERY
+from pages import FIRST
 from viz.components.view import component_name
 from viz.text import LANGUAGES, translator
 
@@ -12,7 +12,7 @@ NOTES = component_name("present/notes")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("page", EVERY)
+@pytest.mark.parametrize("page", [FIRST, "heads", "glossary"])
 def test_notes_alone_say_so(open_app, page, lang):
     """The view is sent the sentence that it shows until a presentation answers; it draws it in a shadow root."""
     app = open_app(page, notes=1, lang=lang)

@@ -12,24 +12,6 @@ from viz.components import bundle
 from viz.frame.modes.figure_facts import LONGEST
 from viz.text import sentences
 
-WORDS = {
-    "open",
-    "png",
-    "svg",
-    "csv",
-    "plotly",
-    "plotly_title",
-    "select",
-    "too_many",
-    "left_out",
-    "refused",
-    "link",
-    "markdown",
-    "copied",
-    "by_hand",
-    "failed",
-}
-
 
 def menu_data(app: AppTest) -> Any:
     """The page's description of its pictures."""
@@ -46,7 +28,6 @@ def test_model_and_text_below_picture(open_app, lang):
     assert whose == sentences(lang)["source.words"] and text.startswith("“a cat x") and len(text) == LONGEST
     assert figures["apart"] == []
     assert figures["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.bundle('figure/menu')[0]}"
-    assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
 
 
 def test_fallback_decoder_is_named(open_app):

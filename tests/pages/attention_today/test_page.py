@@ -2,7 +2,6 @@
 
 import json
 import math
-import tomllib
 from dataclasses import replace
 from string import ascii_letters
 
@@ -11,15 +10,14 @@ import torch
 from torch.testing import assert_close
 
 from pages.attention_today import context
-from pages.attention_today.models import FEATURES, models
-from pages.attention_today.nobody import equal_sink, share_of_nobody
+from pages.attention_today.models import models
+from pages.attention_today.nobody import share_of_nobody
 from pages.attention_today.page import PAGE
 from pages.attention_today.who_uses import size_text
 from tests.faults import put_in
 from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.components.unpack import unpack
-from viz.core.attention import attend
 from viz.core.variants.today import gates
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -96,18 +94,6 @@ def test_nobody_off_by_one_by_hand(open_app):
     assert T("attention_today.nobody.says", head=1, **values) in sentences_of(app)
 
 
-@pytest.mark.parametrize(("layer", "head"), [(0, 2), (3, 1), (3, 5), (5, 11)])
-def test_nobody_default_sink_is_visible(open_app, layer: int, head: int):
-    """The sink at first takes between a fifth and four fifths of a row of any head, so that the two maps differ."""
-    app = open_app("attention_today", section="nobody", layer=layer, head=head)
-    masked = compute.trace(REAL, layer, specs.Mask()).masked[head]
-    sigma = equal_sink(masked)
-    e = masked.exp()
-    nobody = float((1 / (1 + e.sum(-1)[1:] / math.exp(sigma))).mean())
-    assert 0.2 < nobody < 0.8
-    assert any(f"{share(nobody)} of a row goes to nobody" in sentence for sentence in sentences_of(app))
-
-
 def test_nobody_takes_fully_masked_row():
     """A row without a visible word goes to the sink as a whole; without a sink no row goes anywhere else."""
     masked = torch.tensor([[[-math.inf, -math.inf], [0.0, 0.0]]])
@@ -115,23 +101,9 @@ def test_nobody_takes_fully_masked_row():
     assert_close(share_of_nobody(masked, torch.tensor([-math.inf])), torch.zeros(1, 2))
 
 
-def test_nobody_opens_on_sink_head(open_app):
-    """The head at first is the one that looks most at the first token."""
-    app = open_app("attention_today", section="nobody", layer=3)
-    weights = compute.trace(REAL, 3, specs.Mask()).weights
-    assert app.session_state["head"] == int(weights[:, 1:, 0].mean(-1).argmax())
-
-
 def test_difference_without_share_is_standard(open_app):
     app = open_app("attention_today", section="difference", subtracted=0.0, **SEEDED)
     assert T("attention_today.difference.same", sum="1", negative=0, cells=25) in sentences_of(app)
-
-
-def test_core_of_sink_scales_rows():
-    """A sink moves nothing between words."""
-    q, k = torch.randn(2, 3, 5), torch.randn(2, 7, 5)
-    with_sink, standard = (attend(q, k, k, sink=sink).weights for sink in (torch.zeros(2), None))
-    assert_close(with_sink / with_sink.sum(-1, keepdim=True), standard)
 
 
 def published():
@@ -178,14 +150,6 @@ def test_size_words_are_translated():
         assert lang == "en" or not any(
             character in ascii_letters for text in texts for character in text.replace("RoPE", "")
         )
-
-
-def test_models_are_twenty_with_known_features():
-    assert len(models()) == len({model.name for model in models()}) == 20
-    assert {code for model in models() for code in model.features} <= set(FEATURES)
-    assert [model.year for model in models()] == sorted(model.year for model in models())
-    raw = tomllib.loads((ROOT / "pages" / "attention_today" / "models.toml").read_text("utf8"))
-    assert len(raw["model"]) == 20
 
 
 @pytest.mark.parametrize(("nobody", "n_series"), [("off", 1), ("by_one", 3)])

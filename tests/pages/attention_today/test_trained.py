@@ -1,12 +1,9 @@
 """The view of trained decoders: its numbers are the record's."""
 
-import tomllib
-
 import pytest
 
 from pages.attention_today import trained
 from tests.running import checked, sentences_of
-from viz import ROOT
 from viz.models.trained.today import train as today
 from viz.text import LANGUAGES, translator
 
@@ -42,11 +39,3 @@ def test_formula_equals_tensors(variant):
     """The formula counts what the decoder has."""
     model = today.build(variant, today.RECIPE, seed=0)
     assert trained.parameters_by_formula(variant) == sum(parameter.numel() for parameter in model.parameters())
-
-
-def test_trained_names_every_variant():
-    """Each variant has a name in both languages."""
-    for lang in LANGUAGES:
-        texts = tomllib.loads((ROOT / "pages" / "attention_today" / f"{lang}.toml").read_text("utf8"))
-        names = {key for key in texts["attention_today"]["trained"] if key.startswith("name_")}
-        assert names == {f"name_{variant}" for variant in today.VARIANTS}

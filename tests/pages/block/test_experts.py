@@ -76,14 +76,6 @@ def test_router_box_has_weights(open_app, entry, text):
     assert sentence in [caption.value for caption in app.caption]
 
 
-def test_dense_layer_keeps_hidden_box(open_app, entry):
-    """A layer with one network, of a model that has experts elsewhere, is shown as any other model's."""
-    app = open_app("block", model=entry.id, layer=0, box="enc_hidden")
-    assert not app.exception and not app.error
-    assert matrices(app)["block_tensor"][1].shape[1] == 56
-    assert not any("goes through" in element.value for element in app.text)
-
-
 def test_box_of_other_layer_is_reset(open_app, entry):
     """The hidden layer's box does not exist in a layer with experts."""
     app = open_app("block", model=entry.id, layer=1, box="enc_hidden")

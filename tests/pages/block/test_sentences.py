@@ -57,14 +57,6 @@ def test_code_compares_where_torch_does(open_app):
     assert not shows(code_of(open_app("block", **link, residual=0)), code_that_ran.torch_layer)
 
 
-@pytest.mark.parametrize("show", ["diagram", "points", "norm_place"])
-def test_no_code_without_a_target(open_app, show):
-    app = open_app("block", source="words", text=TEXT, block="decoder", target=" ", block_show=show)
-    assert not app.exception
-    assert T("block.no_target") in [element.value for element in app.error]
-    assert code_of(app, show) == []
-
-
 def test_code_has_norms_that_are_drawn(open_app):
     app = open_app("block", source="words", text=TEXT, block_show="points")
     code = code_of(app, "points")

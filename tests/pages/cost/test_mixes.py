@@ -10,9 +10,8 @@ import transformers
 
 from pages.cost.mixes import recount
 from pages.cost.mixes.mix import MEASURES, PERIODS, Mix
-from pages.cost.mixes.models import LONG, models, stack_text
-from pages.share_kv.mla import DEEPSEEK_V3, DEEPSEEK_V3_LAYERS
-from tests.running import checked, line_charts, sentences_of
+from pages.cost.mixes.models import models, stack_text
+from tests.running import checked, sentences_of
 from viz.core.attention import attend
 from viz.core.cost.architectures import Sizes
 from viz.core.cost.counting import FlopCounterMode
@@ -22,7 +21,6 @@ from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed
 from viz.text import LANGUAGES, translator
 
-T = translator("en")
 KINDS = ("window", "linear", "latent", "select")
 
 
@@ -61,12 +59,6 @@ def test_mix_crossings_by_hand(kind, pattern, flops, cache):
     assert [mix.meets("flops"), mix.meets("cache")] == [flops, cache]
 
 
-def test_latent_cache_is_always_smaller():
-    """With eight heads 4.5 d_k numbers stand for 16 d_k, from the first token on."""
-    mix = mix_of("latent", d=512, h=8)
-    assert (mix.meets("flops"), mix.meets("cache")) == (None, 1)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sizes", [{"d": 21, "h": 3, "size": 7}, {"d": 10, "h": 10, "size": 1}, {"d": 13, "h": 1}])
 def test_crossing_equals_every_length_tried(kind, sizes):
@@ -93,12 +85,6 @@ def test_mix_lies_between_its_kinds(kind, pattern):
 def test_pattern_has_full_layers(pattern, n_full):
     assert mix_of("linear", pattern, n_layers=13).n_full == n_full
     assert recount.layer_kinds(pattern, "linear", 13).count("full") == n_full
-
-
-def test_mix_all_full_is_full():
-    mix = mix_of("linear", "full")
-    assert mix.layers == mix.only_full
-    assert mix.meets("flops") is mix.meets("cache") is None
 
 
 def test_recount_equals_layers_that_run():
@@ -166,27 +152,6 @@ def test_model_sizes_equal_class_defaults(model):
         assert f'/{model.name}"' in inspect.getsource(inspect.getmodule(config))
 
 
-def test_deepseek_sizes_equal_sharing_page():
-    (model,) = [model for model in models() if model.name == "DeepSeek-V3"]
-    expected = {name: value for name, value in vars(DEEPSEEK_V3).items() if name not in ("d_model", "n_heads")}
-    assert model.sizes["latent"] == expected
-    assert model.sizes["layers"] == {"latent": DEEPSEEK_V3_LAYERS}
-    assert model.cache(1) == 70_272
-
-
-def test_models_caches_by_hand():
-    """GB of keys, values, latent vectors and states at 131,072 tokens, in two bytes a number."""
-    caches = {model.name: model.cache(LONG) for model in models()}
-    assert caches["Llama-3-8B"] == 2 * 32 * LONG * 2 * 8 * 128 == 16 * 2**30
-    assert caches["Gemma-2-2B"] == 2 * (13 * LONG + 13 * 4096) * 2 * 4 * 256
-    assert caches["Qwen3.5-35B-A3B"] == 2 * (10 * LONG * 2 * 2 * 256 + 30 * 32 * 128 * 128)
-    assert caches["Ling-3.0-Flash"] == 2 * (7 * LONG * 576 + 35 * 32 * 128 * 128)
-    assert caches["GLM-5"] == 2 * 78 * LONG * (576 + 128)
-    assert caches["Muse-Spark-Open-816B-A42B"] == 2 * (16 * LONG + 46 * 2048) * 2 * 16 * 64
-    assert [model.year for model in models()] == [2024] * 4 + [2026] * 6
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "link",
@@ -197,8 +162,8 @@ def test_models_caches_by_hand():
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_mixes_checks_hold(open_app, lang, kind, link):
-    app = open_app("cost", section="mixes", lang=lang, mix_kind=kind, **link)
+def test_mixes_checks_hold(open_app, kind, link):
+    app = open_app("cost", section="mixes", mix_kind=kind, **link)
     assert not app.exception
     assert not app.error
     assert checked(app, "mixes") == (6, 6)
@@ -223,18 +188,6 @@ def test_mixes_sentences_name_crossings(open_app, lang, link, flops, cache):
         assert t(f"cost.mixes.{measure}_{when}", n=n) in sentences_of(app)
 
 
-def test_mixes_lines_show_costs(open_app):
-    """Full layers and the mix, exact at the window's end, and a point where the mix becomes cheaper."""
-    charts = line_charts(open_app("cost", section="mixes", mix_size=100, mix_pattern="one", mix_layers=2))
-    full, mix, point = charts["mix_cache"]["lines"]
-    at = dict(zip(mix["x"], mix["y"], strict=True))
-    assert at[100] == dict(zip(full["x"], full["y"], strict=True))[100] == 2 * 2 * 2 * 100 * 512
-    assert at[1024] == 2 * 2 * (1024 + 100) * 512
-    assert point["x"] == [101] and point["y"] == [2 * 2 * (101 + 100) * 512]
-    assert [line["name"] for line in (full, mix)] == [T("cost.mixes.only_full"), T("cost.mixes.mix")]
-    assert charts["mix_flops"]["lines"][0]["y"][0] == 2 * 4 * 512
-
-
 def test_mixes_size_only_where_it_counts(open_app):
     """A window and a selection have a size; it is kept for them while another kind is open."""
     app = open_app("cost", section="mixes", mix_size=77)
@@ -257,11 +210,3 @@ def test_mixes_table_lists_models(open_app, lang):
     assert rows.loc["GLM-5", "stack"] == t("cost.mixes.stack_select", n=78, size="2,048")
     assert rows.loc["GLM-5", "source"] == t("cost.mixes.config", name="GlmMoeDsaConfig")
     assert {*rows["stack"]} == {stack_text(t, model) for model in models()}
-
-
-@pytest.mark.parametrize("link", [{"mix_size": 0}, {"mix_layers": 97}, {"mix_kind": "full"}, {"mix_pattern": "two"}])
-def test_mixes_invalid_link_falls_back(open_app, link):
-    app = open_app("cost", section="mixes", **link)
-    (name,) = link
-    assert T("note.refused", names=name) in [element.value for element in app.info]
-    assert not app.exception

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from pages import LOOK_UP, NAVIGATION, PAGES
 from pages.glossary.parameters import ORDER
 from tests.frame.test_every_page import BAD_TEXTS, strings
 from tests.running import all_elements
@@ -17,11 +16,6 @@ CODES = list(terms())
 def listed_codes(app):
     """The codes of the terms shown, from top to bottom."""
     return re.findall(r'<dt id="(\w+)">', "".join(element.proto.body for element in app.get("html")))
-
-
-def test_glossary_ends_navigation():
-    assert list(NAVIGATION.values())[-1] == LOOK_UP == ("glossary", "about")
-    assert not set(LOOK_UP) & set(PAGES)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

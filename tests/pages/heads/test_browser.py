@@ -12,42 +12,15 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.drive import frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
-from viz.frame.format import part
 from viz.models.registry import entries
 from viz.text import translator
 
 T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id)
-
-
-def test_first_paint_and_figure_labels(visit):
-    """Show "it" → "animal" first; every figure has an accessible label."""
-    page = visit()
-    expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
-    expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
-    for link in ({"heads_view": "row"}, {"section": "arrivals"}):
-        visible = visit(**link)
-        figure = visible.locator(".bars .picture")
-        expect(figure).to_be_visible()
-        expect(figure).to_have_attribute("aria-label", re.compile(r"\w+ \w+"))
-
-
-@pytest.mark.fast
-def test_another_head_another_row(visit):
-    page = visit(layer=0, head=2, query=5, heads_view="row")
-    weights = compute.read(REAL).layer(0).weights[2, 5]
-    visible = page.get_by_text(re.compile(r"looks most at .* of its attention"))
-    expect(visible).to_contain_text(f"{part(float(weights.max()))} of its attention")
-    page.locator(".st-key-section").get_by_text(T("heads.switched_off.title")).click()
-    wait_run(page)
-    page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()
-    wait_run(page)
-    expect(page.get_by_text("of its length in this layer")).to_be_visible()
-    assert "off=2" in page.url
 
 
 def test_click_locks_sentence_across_texts(visit):
@@ -128,10 +101,6 @@ def save_large(page, kind):
     return Path(download.value.path()).read_bytes()
 
 
-def test_large_map_saves_as_png(visit):
-    assert save_large(visit(text="a <b> & #000001"), "png").startswith(b"\x89PNG")
-
-
 def test_large_map_saves_words_and_cells(visit):
     """The SVG has every token as a word on two sides, and the cells as a bitmap of the head's size."""
     page = visit(text="a <b> & #000001")
@@ -150,9 +119,3 @@ def test_lines_save_as_seen(visit):
     n_lines = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
     root = ElementTree.fromstring(save_large(page, "svg"))
     assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == n_lines > 0
-
-
-def test_phone_chinese_dark(visit):
-    page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
-    expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
-    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

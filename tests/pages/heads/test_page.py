@@ -6,22 +6,19 @@ import torch
 from torch.testing import assert_close
 
 from pages.heads.arrivals import AT_ONCE, by_messages
-from pages.heads.page import PAGE
 from tests import checkpoints
 from tests.largest import Largest
 from tests.packaged import packaged_file
-from tests.running import all_elements, bar_charts, checked, matrices, sentences_of
-from viz.core.analysis.map_statistics import hide, message_norms
-from viz.frame import compute, inputs, specs
+from tests.running import bar_charts, checked, matrices, sentences_of
+from viz.core.analysis.map_statistics import hide
+from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import share
 from viz.models.head_notes import note
 from viz.text import LANGUAGES, translator
 
 TEXT = examples()[0].text
-HOSTILE = "<b>x</b> ![x](http://e.com/a.png) $y$ #000001 \u202e \x07"
 E5 = "multilingual-e5-small"
-SEEDED = {"n_heads": 4, "n_kv_heads": 4, "seed": 0}
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 
 
@@ -38,17 +35,6 @@ def only(app, key):
 
 def page_sentences(app):
     return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_opening_head_links_it_to_animal(open_app, lang):
-    app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
-    known_note = note(compute.DEFAULT_MODEL, 3, 1)
-    assert known_note is not None
-    assert any(known_note.text[lang] in element for element in page_sentences(app))
-    assert checked(app, "all_heads") == (9, 9)
-    row = open_app(lang=lang, heads_view="row", text=TEXT)
-    assert t("heads.row_weights", query="it", key="animal", value="0.68") in page_sentences(row)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +88,6 @@ def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, 
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_masked_numbers_not_models_own(open_app, lang):
-    own_value = translator(lang)("source.model_own")
-    assert any(own_value in element for element in page_sentences(open_app(lang=lang, section="all_heads", text=TEXT)))
-    assert not any(own_value in element for element in page_sentences(open_app(lang=lang, text=TEXT, mask="causal")))
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
 def test_temperature_leaves_row_unchanged(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5, heads_view="row")
@@ -118,65 +97,18 @@ def test_temperature_leaves_row_unchanged(open_app, lang):
     assert t("heads.part_at_one", T=1) not in page_sentences(open_app(lang=lang, heads_view="row"))
 
 
-def test_the_row_drawn_is_the_traces(open_app):
-    app = open_app(layer=2, head=9, query=5, heads_view="row")
-    row = only(app, "row")
-    torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
-
-
-def test_arrivals_equal_weighted_values(open_app):
-    """SYLLABUS F10: half of the weight sits on [CLS], and almost nothing comes from there."""
-    trace = compute.read(REAL).multi_head(3)
-    norms = torch.stack([
-        (trace.v[1] @ trace.projections.w_o[32:64])[j].norm() for j in range(len(trace.x))
-    ])  # fmt: skip
-    torch.testing.assert_close(message_norms(trace.v, trace.projections.w_o.unflatten(0, (12, 32)))[1], norms)
-    weight, message = both(open_app(section="arrivals"), "arrive")
-    np.testing.assert_allclose(weight, trace.weights[1].mean(0).numpy(), atol=1e-6)
-    expected = (trace.weights[1] * norms).sum(0)
-    np.testing.assert_allclose(message, (expected / expected.sum()).numpy(), atol=1e-6)
-    assert weight[0] > 0.5
-    assert message[0] < 0.1
-
-
 def test_arrival_shares_with_masked_rows(open_app):
     weight, message = both(open_app(section="arrivals", **BLIND), "arrive")
     assert weight.sum() == pytest.approx(1, abs=1e-5)
     assert message.sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_the_table_is_the_portrait(open_app):
-    app = open_app(layer=0, heads_view="numbers")
-    table = app.dataframe[0].value
-    assert len(table) == 13
-    assert table["previous"].iloc[2] == pytest.approx(1.0, abs=0.001)
-    assert table["entropy"].iloc[12] == pytest.approx(np.log(16))
-
-
 @pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
-@pytest.mark.parametrize("source", inputs.SOURCES)
-def test_what_leaves_the_heads(open_app, stage, source):
-    app = open_app(source=source, section="joined", after=stage)
+def test_what_leaves_the_heads(open_app, stage):
+    app = open_app(source="words", section="joined", after=stage)
     _, plotted = matrices(app)[f"after_{stage}"]
-    n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
-    n = 16 if source != "words" else 12
-    rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
-    assert plotted.shape == (rows, n if stage == "contributions" else width)
-
-
-@pytest.mark.parametrize("source", inputs.SOURCES)
-def test_heads_off_remove_contributions(open_app, source):
-    app = open_app(source=source, section="switched_off", off="1-2")
-    local_value, end = both(app, "change")
-    loaded_model = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
-    sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
-    requests = specs.Source(kind=source, text=TEXT, **loaded_model, **sizes)
-    trace = compute.trace(requests, 3 if source == "model" else 0, specs.Mask())
-    removed_share = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
-    np.testing.assert_allclose(local_value, removed_share.numpy(), rtol=1e-5)
-    assert (end > 0).all()
-    if source != "model":  # one layer: its output is the end
-        np.testing.assert_allclose(end, local_value, rtol=1e-4)
+    rows = {"contributions": 4 + 1, "w_o": 16}.get(stage, 12)
+    assert plotted.shape == (rows, 12 if stage == "contributions" else 16)
 
 
 BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}
@@ -238,20 +170,6 @@ def test_an_example_is_one_click_away(open_app):
     app.button(key="try_mouse").click().run()
     assert app.session_state["text"] == "The cat ignored the mouse because it was sleepy."
     assert app.text_area(key="text").value == app.session_state["text"]
-
-
-@pytest.mark.parametrize("source", inputs.SOURCES)
-@pytest.mark.parametrize("text", ["a", "猫", "word " * 200, HOSTILE])
-def test_any_text(open_app, source, text):
-    app = open_app(source=source, text=text, off="0", after="concat", mask="causal", hide="1", section="all")
-    assert not app.exception
-    for section in PAGE.sections:
-        app.session_state["section"] = section.name
-        app.run()
-        assert not app.exception
-    visible = [element.value for kind in ("markdown", "caption") for element in app.get(kind)]
-    assert not any("e.com" in element for element in visible), "a visitor's text never goes through Markdown"
-    assert list(all_elements(app))
 
 
 def test_messages_summed_in_chunks():

@@ -44,14 +44,6 @@ def test_what_is_offered_is_exact(n_heads):
     assert [pool_of(n_heads, n, n) for n in (most, most + 1)] == [1, 2]
 
 
-@pytest.mark.parametrize("source", ["embeddings", "words"])
-def test_offered_for_seeded_heads(open_app, source):
-    app = open_app(text=PIECES, source=source)
-    app.button_group(key="_footer_all_heads").set_value("downloads").run()
-    assert not app.exception
-    assert translator("en")("export.page") in [button.proto.label for button in app.get("download_button")]
-
-
 def test_built_only_on_request(open_app, monkeypatch):
     requests = []
     monkeypatch.setattr(head_grid, "away", lambda *spec: requests.append(spec))

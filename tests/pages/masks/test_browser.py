@@ -10,7 +10,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from torch.testing import assert_close
 
 from tests.browser.drive import PHONE, WIDE, address, eventually, unanswered, wait_run
-from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, window
 from viz.core.variants.decoding import rows_at_length, weight_taken_by_new_token
@@ -22,7 +21,6 @@ from viz.text import LANGUAGES, translator
 T = translator("en")
 TEXT = examples()[0].text
 WORDS = "dog bites man today"
-HOSTILE = "<img src=x onerror=alert(1)> ![x](http://example.com/a.png) {query} #000001"
 
 
 def scores(source: str = "model", head: int = 1) -> torch.Tensor:
@@ -242,26 +240,6 @@ def test_axis_names_not_cut_off(visit, section, name, lang):
         page.wait_for_function("texts => texts.every((text) => text in left)", arg=written_text)
         left_edge = page.evaluate("left")
         assert min(left_edge[text] for text in written_text) >= 0, (wide, left_edge)
-
-
-def test_phone_dark_touch_paints(visit):
-    link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
-    page = visit("masks", viewport=PHONE, scheme="dark", **link)
-    expect(page.locator(".growing canvas").first).to_be_visible()
-    assert is_wider_than_the_window(page) == []
-    assert page.locator(".painter img, .growing img, .maps img").count() == 0
-    mask = from_code(read_painter(page)[0])
-    x, y = place(page, 0, 3)
-    for kind in ("pointerdown", "pointerup"):
-        page.locator(".painter canvas.mask").evaluate(
-            """(canvas, [kind, x, y]) => { canvas.setPointerCapture = () => {};
-            canvas.dispatchEvent(new PointerEvent(kind, {clientX: x, clientY: y, pointerType: 'touch'})) }""",
-            [kind, x, y],
-        )
-    wait_run(page)
-    mask[0, 3] = ~mask[0, 3]
-    assert read_painter(page)[0] == to_code(mask)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
 def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):

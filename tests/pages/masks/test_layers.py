@@ -40,17 +40,6 @@ def test_layers_reach_by_hand(open_app, link, first, n):
     assert T("masks.layers.span", first=first, last="j") in [element.value for element in app.text]
 
 
-def test_layers_of_last_token_alone(open_app):
-    """The last of ten tokens is alone in its chunk of 3."""
-    app = open_app("masks", section="layers", **SEEDED | {"stack": 3, "near": "chunks"})
-    assert T("masks.layers.says", L=3, n=1, all=10) in sentences_of(app)
-
-
-def test_layers_full_reaches_first_token(open_app):
-    app = open_app("masks", section="layers", pattern="five", stack=6, near_size=2, **SEEDED)
-    assert T("masks.layers.says", L=6, n=10, all=10) in sentences_of(app)
-
-
 @pytest.mark.parametrize(
     ("pattern", "full"),
     [("five", [5, 11]), ("three", [3, 7, 11]), ("one", [1, 3, 5, 7, 9, 11]), ("full", list(range(12))), ("none", [])],

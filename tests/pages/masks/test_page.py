@@ -2,22 +2,18 @@
 
 import pytest
 import torch
-from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from pages import PAGES
 from pages.masks.editor import CODE
 from tests.components.test_maps import unpack
-from tests.packaged import packaged_file
-from tests.running import checked, sentences_of
+from tests.running import checked
 from tests.sections import views_of
 from viz import limits
-from viz.core.attention import attend
 from viz.core.cost.attention import attention_flops
 from viz.core.masks import causal
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.frame.format import number
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.sidebar import file_of
 from viz.text import translator
@@ -48,10 +44,6 @@ def view(app, name):
 
 
 def costs(app):
-    return app.dataframe[0].value
-
-
-def empty_row(app):
     return app.dataframe[0].value
 
 
@@ -100,16 +92,6 @@ def test_costs_table_counts_cells(open_app):
     assert_close(maps[1], expected, atol=1e-6, rtol=0)
 
 
-def test_an_empty_row_in_six_programs(open_app):
-    app = open_app("masks", query=4, head=2, section="mistakes", mistake="empty_row", mask="own")
-    table, call = empty_row(app), compute.read(REAL).calls[3]
-    assert list(table[T("masks.t_weights")])[:3] == ["NaN", "0.062", "0.062"]
-    assert list(table["sum of the row"]) == ["NaN", "1", "1", "1", "0", "0"]
-    even, open_row = call.v[2].mean(0).norm(), attend(call.q, call.k, call.v).output[2, 4].norm()
-    lengths = list(table["length of the output"])
-    assert lengths == ["NaN", number(even, 3), number(even, 3), number(open_row, 3), "0", "0"]
-
-
 def test_late_mask_loss_reported(open_app):
     app = open_app("masks", mask="causal", mask_late=1, section="mistakes")
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
@@ -130,14 +112,6 @@ def test_no_mask_shows_causal_instead(open_app, mistake):
     assert not app.info
 
 
-@pytest.mark.usefixtures("without_source_checks")
-def test_large_scores_turn_no_check_red(open_app, memory_given_back):
-    """Scores up to 30, as e5 has them, are rounded thirty times as coarsely as those around 1."""
-    packaged_file("multilingual-e5-small")
-    sharp = {"model": "multilingual-e5-small", "layer": 8, "head": 8, "text": "这只动物没有过马路，它太累了。"}
-    assert checked(open_app("masks", section="decoding", **sharp), "decoding") == (3, 3)
-
-
 def test_late_mask_with_tiny_loss(open_app):
     """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
     app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2, section="mistakes")
@@ -145,20 +119,6 @@ def test_late_mask_with_tiny_loss(open_app):
     assert 1e-6 < lost < 1e-4
     assert T("masks.late_found", n=0, all=16) in [element.value for element in app.warning]
     assert any("lost <0.1%" in element.value for element in app.text)
-
-
-def test_opposite_mask_difference_reported(open_app):
-    layer = compute.read(REAL).layer(3)
-    right, wrong = (
-        scaled_dot_product_attention(layer.q, layer.k, layer.v, mask, scale=layer.scale)[:, :-1]
-        for mask in (causal(16, 16), ~causal(16, 16))
-    )
-    off = number((wrong - right).abs().max())  # the last row would look nowhere
-    rotated = T("masks.polarity_turned", mha=off, sdpa=off)
-    assert rotated in sentences_of(open_app("masks", mask="causal", section="mistakes", mistake="polarity"))
-    nothing = open_app("masks", section="mistakes", **BLOCKS_NOTHING, mistake="polarity")
-    assert T("masks.late_nothing") in [element.value for element in nothing.info]
-    assert not any(line.startswith(rotated[:20]) for line in sentences_of(nothing))
 
 
 def test_all_blocked_offers_diagonal(open_app):
@@ -225,14 +185,3 @@ def test_a_decoders_own_mask_stays(open_app):
     n = header["n"]
     assert torch.equal(torch.tensor(blocks["own"].astype(int)).view(n, n).bool(), causal(n, n))
     assert any(caption.value.startswith("The model itself blocks") for caption in app.caption)
-
-
-@pytest.mark.usefixtures("without_source_checks")
-def test_page_opens_on_causal_mask(open_app):
-    """The link does not name it; on another page nobody has chosen one."""
-    app = open_app("masks")
-    assert app.session_state["mask"] == "causal" and "mask" not in app.query_params
-    app.text_area(key="text").set_value("a b c").run()
-    assert app.session_state["mask"] == "causal" and "mask" not in app.query_params
-    app.switch_page(file_of("heads")).run()
-    assert app.session_state["mask"] == "own" and "mask" not in app.query_params

@@ -4,10 +4,7 @@ import pytest
 import torch
 
 from pages.masks.top_k import ranks_by_rule
-from tests.running import checked, sentences_of
-from viz.core.masks import causal
-from viz.frame import compute, specs
-from viz.frame.format import share
+from tests.running import checked
 from viz.text import translator
 
 T = translator("en")
@@ -39,17 +36,6 @@ def test_ranks_by_rule_by_hand():
     scores = torch.tensor([[2.0, 3.0, 2.0], [1.0, 0.0, 5.0], [0.0, 0.0, 0.0]])
     visible = torch.tensor([[True, True, True], [True, True, False], [False, True, True]])
     assert ranks_by_rule(scores, visible).tolist() == [[1, 0, 2], [0, 1, 3], [3, 0, 1]]
-
-
-def test_top_k_loss_in_sentences(open_app):
-    """The mean and the worst loss are those of torch's sort of the layer's own weights, on the causal map."""
-    app = open_app("masks", section="top_k", mask="causal", keep=2, head=1, **SEEDED)
-    words = specs.Source(kind="words", text=SEEDED["text"], d_model=16, n_heads=4, n_kv_heads=4)
-    weights = compute.read(words).layer(0, allowed=causal(6, 6)).weights[1]
-    lost = weights.sort(descending=True).values[:, 2:].sum(-1)
-    cells = share((1 + 5 * 2) / 21)
-    mean, most = (share(float(value)) for value in (lost.mean(), lost.max()))
-    assert T("masks.top_k.says", k=2, cells=cells, mean=mean, most=most) in sentences_of(app)
 
 
 def test_top_k_without_open_cells(open_app):

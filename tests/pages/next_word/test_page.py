@@ -1,8 +1,5 @@
 """Next words of a decoder, by layer and by part, on the twin models."""
 
-import json
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -11,18 +8,15 @@ from pages.next_word import context as next_word_context
 from pages.next_word import decoders as next_word_decoders
 from pages.next_word import presets, switch_off, writing
 from pages.next_word.context import ALONE
-from pages.next_word.decoders import decoders
 from pages.next_word.page import PAGE
 from tests.checkpoints import make_entry
 from tests.packaged import load_packaged, packaged_file
 from tests.pages.faults.fault import forget_all
 from tests.running import bar_charts, checked
 from viz import limits
-from viz.core.analysis.lens import surprise
 from viz.frame import available_models, compute, specs
 from viz.frame.examples import examples
 from viz.frame.sidebar import file_of
-from viz.models import registry
 from viz.models.interventions import without
 from viz.models.registry import SMALL_DECODER
 from viz.models.stream import logits_of
@@ -38,16 +32,6 @@ SECTIONS = [section.name for section in PAGE.sections]
 
 def source(model=TWIN, text=COPY.text):
     return specs.Source(kind="model", text=text, model=model)
-
-
-def grid(app):
-    """View data of the word table."""
-    result = [
-        element.proto.json
-        for element in app.get("bidi_component")
-        if element.proto.component_name == "headlight.word_grid"
-    ]
-    return json.loads(result[0])[0]
 
 
 def texts(app):
@@ -121,12 +105,6 @@ def test_example_reads_text_of_box(open_app, twins_only, link):
     assert app.selectbox(key="next_at").options == [f"{i} · {word}" for i, word in enumerate(text.split())]
 
 
-def test_example_unknown_words_warning(open_app, twins_only):
-    app = open_app("next_word", text="the zebra saw a cat")
-    warned = T("note.unknown", model="twin\\-g8", n=1, all=5, token="[UNK]")
-    assert [box.value for box in app.warning] == [warned]
-
-
 @pytest.mark.parametrize("model", ["", "multilingual-e5-small"])
 def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     """So is the model that it was opened with, which says nothing; Masks names the mask that it opens on."""
@@ -148,11 +126,6 @@ def test_typed_text_kept_for_decoder(open_app, twins_only):
     assert link(app) == {"model": "twin-g2", "text": "the dog saw the cat"}
 
 
-def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
-    sentences = T("next_word.silent_seeded")
-    assert any(element.value.startswith(sentences) for element in open_app("next_word", source="words").caption)
-
-
 def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     available_models._on_this_machine.cache_clear()
@@ -160,21 +133,6 @@ def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     assert not app.exception and not app.error
     assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [element.value for element in app.caption]
     assert not [element for element in app.button if (element.key or "").startswith("take_")]
-
-
-def test_the_registry_says_which_models_write():
-    """A decoder with a vocabulary head has a family of decoders; encoders and encoder-decoders have none."""
-    writes = {entry.id for entry in registry.entries() if entry.writes}
-    assert {*map(twin_id, GROUPS), "gpt2", "SmolLM2-135M", "SmolLM2-135M-Instruct", "Qwen2.5-0.5B"} <= writes
-    assert not writes & {
-        compute.DEFAULT_MODEL,
-        "multilingual-e5-small",
-        "animals-en-zh",
-        "t5-small",
-        "bert-base-uncased",
-    }
-    available_models._on_this_machine.cache_clear()
-    assert {*map(twin_id, GROUPS)} <= set(decoders())
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "opt"])
@@ -233,24 +191,6 @@ def test_preset_sets_its_words(open_app):
 
 
 # --- Next word -------------------------------------------------------------------------------------------------------
-
-
-def test_word_table_equals_model(open_app):
-    app = open_app("next_word", model=TWIN, text=COPY.text)
-    data, expected = grid(app), own_compute.expected(source())
-    ids = own_compute.tokens_of(source()).ids
-    logits = logits_of(compute.model(TWIN), ids)
-    assert len(data["rows"]) == len(ids) == 31
-    assert [len(row["cells"]) for row in data["rows"]] == [1 + own_compute.BEST] * 31
-    best = logits.softmax(-1).topk(own_compute.BEST)
-    torch.testing.assert_close(expected.chances, best.values)
-    shares = torch.tensor([[cell["share"] for cell in row["cells"][1:]] for row in data["rows"]])
-    torch.testing.assert_close(shares, best.values)
-    assert data["rows"][-1]["cells"][1]["text"] == "door"
-    bits = torch.tensor([row["cells"][0]["share"] for row in data["rows"]])
-    torch.testing.assert_close(bits[1:], surprise(logits, torch.tensor(ids)) / 20)
-    assert bits[0] == 0
-    assert data["at"] == 30 and data["by"] == "row"
 
 
 def test_tracked_word_and_position_in_link(open_app):
@@ -335,25 +275,7 @@ def test_sampling_seed_reproduces_text(open_app):
 # --- Layer by layer --------------------------------------------------------------------------------------------------
 
 
-def test_lens_top_row_equals_model(open_app):
-    app = open_app("next_word", section="logit_lens", model=TWIN, text=COPY.text)
-    data = grid(app)
-    assert [row["name"] for row in data["rows"]] == ["layer 1", "layer 0", "embedding"]
-    assert data["by"] == "column" and data["rows"][0]["cells"][-1]["text"] == "door"
-    layers = own_compute.by_layer(source(), compute.model(TWIN).tokenizer.encode("door")[0])
-    assert layers.rank[-1, -1] == 1 < layers.rank[0, -1]
-    assert checked(app, "logit_lens") == (7, 7)
-
-
 # --- Which head wrote it ---------------------------------------------------------------------------------------------
-
-
-def test_part_opens_on_heads(open_app):
-    app = open_app("next_word", section="attribution", model=TWIN, text=BIRD.text, next_layer=0, next_head=3)
-    app.button(key="open_heads").click().run()
-    assert not app.exception
-    assert app.title[0].value == T("heads.title")
-    assert link(app) == {"model": TWIN, "text": BIRD.text, "layer": "0", "head": "3"}
 
 
 def test_example_part_opens_with_its_model(open_app, twins_only):
@@ -416,22 +338,6 @@ def test_the_known_tokens_by_hand():
 # --- Swap ------------------------------------------------------------------------------------------------------------
 
 
-def test_swap_moves_answer(open_app):
-    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
-    assert checked(app, "swap") == (5, 5)
-    assert app.text_input(key="swap_with").value == COPY.swap_with
-    second = source(text=COPY.swap_with)
-    door, house = (compute.model(TWIN).tokenizer.encode(word)[0] for word in ("door", "house"))
-    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(element).ids)[30] for element in (source(), second)]
-    mine, theirs = (float(element[door] - element[house]) for element in logits)
-    assert mine > 3 and theirs < -3
-    difference = [
-        own_compute.word_scores(source(), own_compute.swap_heads(source(), second, layer, 30), (door, house))
-        for layer in (0, 1)
-    ]
-    assert min(float((element[:, 0] - element[:, 1] - mine).min()) for element in difference) < -0.5
-
-
 def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
     requests = []
     right = own_compute.patch_layer
@@ -474,9 +380,3 @@ def test_swapping_later_words_changes_nothing(open_app):
     app = open_app("next_word", section="swap", model=TWIN, **link)
     assert T("next_word.swap_later", at=2) in [element.value for element in app.info]
     assert not app.exception and not any("moves it most" in element.value for element in app.text)
-
-
-def test_cache_keys_hold_no_tensor():
-    """Keys hold no tensor, and equal requests are one computation."""
-    key = own_compute.swap_heads.key(source(), source(text=COPY.swap_with), 1, 30)
-    assert hash(key) == hash(own_compute.swap_heads.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

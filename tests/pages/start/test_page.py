@@ -146,15 +146,6 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     assert among[visible["at"]].max() == among.max()
 
 
-def test_file_and_model_agree(open_app):
-    """The sentence on file, typed in, has the same picture."""
-    pair = pairs()["en"]
-    visible = view_payload(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
-    ours, theirs = (torch.tensor(element["sentences"][0]["weights"]) for element in (visible, pair))
-    assert (ours - theirs).abs().max() <= 1
-    assert visible["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
-
-
 @pytest.mark.parametrize("text", ["", "  ", "word " * 200])
 def test_sentence_without_arcs(open_app, text):
     """Nothing typed is the example; a long text is opened on Heads."""

@@ -1,4 +1,4 @@
-"""The default sentence as plain HTML and SVG: its numbers are those that the model computes."""
+"""The default sentence as plain HTML and SVG, with the numbers of the file, which test_sentences.py compares."""
 
 import html
 import re
@@ -8,32 +8,26 @@ import torch
 from torch.testing import assert_close
 
 from pages.start import static_picture
-from pages.start.record import TWINS, record
+from pages.start.record import TWINS
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from pages.start.static_picture import LEAST, PICTURES, map_picture, sentence_picture
-from tests.packaged import packaged_file
 from viz.frame.format import part
-from viz.models import registry
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(params=TWINS)
-def model_sentence(request):
-    """The language, the sentence's labels, the whole map and the query's place, as the model gives them now."""
-    lang = request.param
-    file_pair = pairs()[lang]
-    if file_pair["model"] != registry.entries()[0].id:
-        packaged_file(file_pair["model"])
-    pair = record(lang, file_pair["made"])
+def recorded_sentence(request):
+    """The language, the sentence's labels, the whole map and the query's place, as the file has them."""
+    pair = pairs()[request.param]
     first = pair["sentences"][0]
-    weights = torch.tensor(first["weights"]) / WEIGHT_UNITS
-    return lang, first["labels"], weights, first["labels"].index(pair["query"]), torch.tensor(first["special"])
+    weights, special = torch.tensor(first["weights"]) / WEIGHT_UNITS, torch.tensor(first["special"])
+    return request.param, first["labels"], weights, first["labels"].index(pair["query"]), special
 
 
-def test_sentence_numbers_equal_the_models_weights(model_sentence):
+def test_sentence_numbers_equal_the_recorded_weights(recorded_sentence):
     """Each word that has a number has its weight, the shade is its root, and the sentence names the largest."""
-    lang, labels, weights, query, special = model_sentence
+    lang, labels, weights, query, special = recorded_sentence
     picture = sentence_picture(lang)
     words = re.findall(r"--share: ([\d.]+)%\"><b[^>]*>([^<]*)</b>(?:<small>([^<]*)</small>)?", picture)
     row = weights[query].clone()
@@ -49,8 +43,8 @@ def test_sentence_numbers_equal_the_models_weights(model_sentence):
     assert picture.count("<path") == int((row >= LEAST).sum())
 
 
-def test_map_opacities_equal_the_models_weights(model_sentence):
-    lang, labels, weights, query, _ = model_sentence
+def test_map_opacities_equal_the_recorded_weights(recorded_sentence):
+    lang, labels, weights, query, _ = recorded_sentence
     picture = map_picture(lang)
     n, cells = len(labels), re.findall(r'<rect x="(\d+)" y="(\d+)" [^>]*opacity="([\d.]+)"', picture)
     opacities = torch.zeros(n, n)

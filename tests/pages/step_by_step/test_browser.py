@@ -4,7 +4,6 @@ import math
 import re
 
 import pytest
-import torch
 from playwright.sync_api import Page, expect
 
 from pages.step_by_step import hand_example
@@ -97,40 +96,6 @@ def test_cell_click_selects_pair(visit):
         assert last_number(page, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(total, abs=1e-4)
 
 
-def test_dot_product_lists_every_term(visit):
-    page = visit("step-by-step", section="steps", step=7, every_term=1)
-    code = page.get_by_test_id("stCode").first.inner_text()
-    trace = compute.read(specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)).multi_head(3)
-    factors = [float(element) for element in re.findall(r"-?\d+\.\d+", code.split("\n =")[0].split(" = ")[1])]
-    torch.testing.assert_close(torch.tensor(factors[::2]), trace.q[HEAD, IT], atol=6e-5, rtol=0)
-    torch.testing.assert_close(torch.tensor(factors[1::2]), trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
-    assert last_number(page, f"S_{{{IT},{ANIMAL}}}") == pytest.approx(float(trace.scores[HEAD, IT, ANIMAL]), abs=1e-4)
-
-
-def test_pickers_and_link_restore_picture(visit):
-    page = visit("step-by-step", step=7, no_scale=1, section="all")
-    open_chip(page, "pair")
-    page.locator(".st-key-query input").click()
-    page.get_by_role("option", name="6 · cross").click()
-    wait_run(page)
-    first = formulas_text(page)
-    again = visit("step-by-step", **dict(part.split("=") for part in page.url.split("?")[1].split("&")))
-    expect(again.locator(".st-key-chip_pair")).to_contain_text("6 →")
-    expect(again.locator(".st-key-map_A")).to_be_visible()
-    expect(again.locator(".st-key-break_broken")).to_be_visible()
-    assert formulas_text(again) == first
-
-
-def test_what_is_switched_off_opens_again(visit):
-    page = visit("step-by-step", section="ablation")
-    page.locator(".st-key-no_scale label").click()
-    wait_run(page)
-    assert parameter(page, "section") == "ablation" and parameter(page, "no_scale") == "1"
-    again = visit("step-by-step", step=7, no_scale=1, section="ablation")
-    expect(again.locator(".st-key-break_broken")).to_be_visible()
-    expect(again.locator(".st-key-no_scale input")).to_be_checked()
-
-
 def test_every_step_fits_first_screen(visit):
     page = visit("step-by-step", step=1, section="steps")
     for step in range(1, 10):
@@ -139,33 +104,6 @@ def test_every_step_fits_first_screen(visit):
         eventually(lambda: begins_on_the_first_screen(page, "steps"))
         if step < 9:
             page.get_by_role("button", name="Next").click()
-
-
-def test_hostile_words_stay_text(visit):
-    """No picture is fetched, no tag is read: the fixture fails on a request to another machine."""
-    text = "![x](http://example.com/a.png) <b>bold</b> <img src=x onerror=alert(1)> $x$ #000001 it animal"
-    page = visit("step-by-step", source="words", text=text, step=0, no_scale=1, section="all")
-    expect(page.locator(".st-key-break_broken")).to_be_visible()
-    assert page.locator(".stMain img").count() == 0
-    open_chip(page, "pair")
-    page.locator(".st-key-query input").click()
-    expect(page.get_by_role("option", name="0 · !", exact=True)).to_be_visible()
-
-
-def test_phone_without_horizontal_scroll(visit):
-    page = visit("step-by-step", step=7, lang="zh", viewport=PHONE, scheme="dark", no_scale=1, section="all")
-    expect(page.locator(".st-key-map_A canvas")).to_be_visible()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE[0]
-    click_cell(page, "A", 6, 8, 16)
-    expect(page.locator(".st-key-chip_pair")).to_contain_text("6 →")
-
-
-def test_every_figure_says_what_it_shows(visit):
-    page = visit("step-by-step", section="steps", step=7, every_term=1)
-    expect(page.locator(".st-key-map_A canvas")).to_be_visible()
-    labels = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
-    assert len(labels) == 4
-    assert all(len(element) > 20 for element in labels), labels
 
 
 # --- Three words -------------------------------------------------------------------------------------------------

@@ -62,14 +62,6 @@ def test_golden_values_smallest_example():
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
 
-def test_golden_values_causal():
-    trace = example(presets()["three_rows"], is_causal=True).trace
-    expected = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
-    torch.testing.assert_close(trace.weights[0], expected, atol=5e-5, rtol=0)
-    output = torch.tensor([[1, 0], [0.3302, 1.3395], [1.7587, 1]]).double()
-    torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_the_layer_is_torchs_own(size):
     """torch.nn.MultiheadAttention, given the same matrices, without a line of the core."""
@@ -389,11 +381,6 @@ def test_link_restores_numbers_words_mask(open_app):
     assert visible["x"]["texts"][2][1] == "−12.34" and visible["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
     assert payload["at"] == "z2-1-1" and payload["follows"]["causal"]
     assert checked(app, "own_numbers") == (4, 4)
-
-
-def test_default_link_is_bare(open_app):
-    assert link_of(open_app("step_by_step", section="own_numbers")) == {"section": "own_numbers"}
-    assert link_of(open_app("step_by_step", section="puzzles")) == {"section": "puzzles"}
 
 
 @pytest.mark.parametrize(

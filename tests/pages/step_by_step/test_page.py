@@ -12,11 +12,9 @@ import torch
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
 from pages.step_by_step.saturation import sample_scores
-from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.attention import attend
-from viz.core.mistakes.attention import measure_rows
 from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.format import number
@@ -118,14 +116,6 @@ def test_every_step_from_every_source(visit, source, lang):
         assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
-def test_whole_page_passes_checks(visit):
-    app = visit(section="all", step=0, no_scale=1)
-    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
-    app.session_state["_footer_ablation"] = "checks"
-    lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
-    assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
-
-
 def wrong_scale(q, k, v, **options):
     return attend(q, k, v, **{**options, "scale": 0.3})
 
@@ -179,47 +169,6 @@ def test_constant_score_variance_fails_check(open_app, monkeypatch):
         sample_scores.clear()
 
 
-def test_saturation_curves_with_and_without_scale(open_app):
-    charts = line_charts(open_app("step_by_step", section="saturation"))
-    assert [*charts] == ["random_variance", "random_largest", "random_jacobian"]
-    for name, chart in charts.items():
-        assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
-        assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
-        assert (chart["y"]["log"], chart["y"]["limits"]) == (
-            (True, None) if name == "random_variance" else (False, [0, 1.02])
-        )
-    grown, retained = (line["y"] for line in charts["random_variance"]["lines"])
-    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and retained == pytest.approx([1] * 5, rel=0.25)
-    picks, shares = (line["y"] for line in charts["random_largest"]["lines"])
-    assert picks[-1] > 0.9 and max(shares) < 0.5
-    dead, alive = (line["y"] for line in charts["random_jacobian"]["lines"])
-    assert dead[-1] < 0.1 < min(alive)
-
-
-def test_back_and_next_walk_steps(visit):
-    app = visit()
-    steps = [app.session_state["step"]]
-    assert app.button(key="back").disabled
-    while not app.button(key="next").disabled:
-        app.button(key="next").click().run()
-        steps.append(app.session_state["step"])
-    assert steps == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
-    app.button(key="back").click().run()
-    assert app.session_state["step"] == 9
-
-
-def test_arrow_keys_are_back_and_next(visit):
-    app = visit()
-    assert {name: app.button(key=name).proto.shortcut for name in ("back", "next")} == {"back": "left", "next": "right"}
-
-
-def test_default_pair_is_it_animal(visit):
-    app = visit(section="steps")
-    state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
-    assert state == {"step": SOFTMAX, "head": HEAD, "query": IT, "key": ANIMAL}
-    assert not {"step", "head", "query", "key"} & set(app.query_params)
-
-
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
     for step, more in TERMS.items():
@@ -248,12 +197,11 @@ def test_each_matrix_is_the_traces(visit):
 
 
 @pytest.mark.parametrize(("query", "key"), [(IT, ANIMAL), (0, 15), (7, 7)])
-@pytest.mark.parametrize("section", ["steps", "all"])
-def test_written_numbers_equal_torch(visit, query, key, section):
+def test_written_numbers_equal_torch(visit, query, key):
     trace = compute.read(REAL).multi_head(3)
     row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
     exps = (row - row.max()).exp()
-    app = visit(step=0, query=query, key=key, section=section)
+    app = visit(step=0, query=query, key=key, section="steps")
     assert written_value(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
     assert written_value(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
     assert written_value(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
@@ -297,14 +245,6 @@ def test_weighted_sum_lists_every_term(visit, place):
     torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
 
 
-def test_softmax_bars_before_and_after(visit):
-    trace = compute.read(REAL).multi_head(3)
-    app = visit(section="steps", step=7, every_term=1)
-    for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
-        (plotted,) = bar_charts(app)[name].series.values()
-        torch.testing.assert_close(plotted, row)
-
-
 @pytest.mark.usefixtures("without_source_checks")
 def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5, section="steps")
@@ -323,13 +263,6 @@ def test_shared_heads_name_the_group(visit):
     torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
 
 
-def test_missing_head_becomes_last(visit):
-    app = visit(source="words", n_heads=2, section="steps", step=1)
-    app.slider(key="head").set_value(1).run()
-    app.select_slider(key="n_heads").set_value(1).run()
-    assert app.session_state["head"] == 0 and not app.exception
-
-
 def test_a_pair_belongs_to_its_text(visit):
     app = visit(query=5, key=7, text="one two three four five six seven eight", section="steps", step=1)
     app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
@@ -337,12 +270,6 @@ def test_a_pair_belongs_to_its_text(visit):
     for name in ("query", "key"):
         assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
         assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
-
-
-def test_pair_beyond_text_falls_back(visit):
-    app = visit(step=7, query=14, key=15, section="steps")
-    app.text_area(key="text").set_value("one two").run()
-    assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
 
 
 @pytest.mark.parametrize(
@@ -402,16 +329,15 @@ def test_temperature_separate_per_page(open_app):
         app.switch_page(file_of("heads")).run()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_output_length_includes_bias(visit, lang):
-    trace, t = compute.read(REAL).multi_head(3), translator(lang)
+def test_output_length_includes_bias(visit):
+    trace, t = compute.read(REAL).multi_head(3), translator("en")
     assert trace.projections.b_o is not None
     heads = trace.contributions[:, IT].sum(0)
     total = float((heads + trace.projections.b_o).norm())
     assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
     sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
-    assert sentence in visible_sentences(visit(step=9, lang=lang, section="steps"))
+    assert sentence in visible_sentences(visit(step=9, section="steps"))
     assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
@@ -419,7 +345,6 @@ def visible_sentences(app):
     return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     ("family", "formula"),
     [
@@ -428,12 +353,12 @@ def visible_sentences(app):
         ("exaone4", r"= \operatorname{norm}\bigl("),
     ],
 )
-def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, formula):
+def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, family, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
     entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang, section="steps")), translator(lang)
+    app, t = with_formula(visit(model=entry.id, step=3, layer=1, section="steps")), translator("en")
     starts = {name: t(f"step_by_step.{name}").partition("{")[0] for name in ("normed", "rotary")}
     assert [
         name for name, start in starts.items() if any(element.startswith(start) for element in visible_sentences(app))
@@ -442,10 +367,9 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, for
     assert not app.exception and not app.error
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
-def test_wrong_axis_sentence(visit, link, lang):
-    app, t = visit(source="words", wrong_axis=1, lang=lang, **link, section="ablation"), translator(lang)
+def test_wrong_axis_sentence(visit, link):
+    app, t = visit(source="words", wrong_axis=1, **link, section="ablation"), translator("en")
     start = t("step_by_step.break_axis").partition("{")[0]
     messages = [element for element in visible_sentences(app) if element.startswith(start)]
     same = torch.allclose(values(app, "break_correct"), values(app, "break_broken"), atol=1e-6)
@@ -459,40 +383,12 @@ def test_wrong_axis_sentence(visit, link, lang):
     assert messages == ([] if same else [t("step_by_step.break_axis", **ends)])
 
 
-def test_median_of_even_row_count(visit):
-    app, t = visit(temperature=2.0, section="ablation"), translator("en")
-    table = app.table[0].value.set_index(t("step_by_step.measure"))
-    largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
-    assert len(largest) == 16
-    middle = largest.sort().values[7:9].mean()
-    assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
-
-
-def test_even_row_measures():
-    n = 198
-    even = measure_rows(torch.full((1, n), 1 / n))
-    assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
-    assert float(even.largest) < 0.01
-
-
 @pytest.mark.parametrize(
     ("link", "start"), [({}, "Nothing is blocked here"), ({"mask": "window", "width": 32}, "0 of ")]
 )
 def test_ineffective_settings_noted(visit, link, start):
     texts = visible_sentences(visit(source="words", step=6, **link, section="steps"))
     assert any(text.startswith(start) for text in texts)
-
-
-def test_the_switches_are_in_the_link(visit):
-    app = visit(section="ablation", step=7, head=5, query=3, key=4)
-    app.toggle(key="no_scale").set_value(True).run()
-    app.slider(key="temperature").set_value(2.0).run()
-    link = {name: app.query_params[name] for name in app.query_params}
-    assert link == {
-        "section": "ablation", "head": "5", "query": "3", "key": "4", "no_scale": "1", "temperature": "2.0",
-    }  # fmt: skip
-    again = visit(**link)
-    torch.testing.assert_close(values(again, "break_broken"), values(app, "break_broken"))
 
 
 @pytest.mark.usefixtures("every_tab")
@@ -504,27 +400,6 @@ def test_step_kept_across_sections(visit):
     assert "step" not in app.query_params
     app.button_group(key="section").set_value("steps").run()
     assert app.session_state["step"] == 5
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"section": "steps", "step": 10},
-        {"section": "steps", "step": -1},
-        {"section": "ablation", "no_scale": "x"},
-        {"section": "steps", "step": 8, "every_term": 1, "place": 32},
-    ],
-)
-def test_invalid_link_falls_back_with_note(visit, bad):
-    note = translator("en")("note.refused", names=list(bad)[-1])
-    assert note in [element.value for element in visit(**bad).info]
-
-
-@pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
-def test_invalid_link_uses_defaults(visit, bad):
-    section = "ablation" if "temperature" in bad else "steps"
-    app, defaults = visit(**bad, section=section), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
-    assert {name: app.session_state[name] for name in bad} == {name: defaults[name] for name in bad}
 
 
 @pytest.fixture(scope="session")

@@ -122,17 +122,6 @@ def test_on_a_phone(visit, lang, scheme):
     assert t("map.looks", query="在", key="here") in page.locator(".maps .says").first.inner_text()
 
 
-def test_the_matrices_fit_a_phone(visit):
-    link = {"text": "the black cat sees a small dog in the garden", "target": "每天那只黑猫", "model": "animals-en-zh"}
-    page = visit("two-sequences", viewport=PHONE, scheme="dark", section="scoring", **link, score_show="widths")
-    expect(page.locator(".shapes .picture")).to_have_count(18)
-    assert is_wider_than_the_window(page) == []
-    room = page.locator(".shapes").bounding_box()
-    for box in page.locator(".shapes .product > *").all():
-        edge = box.bounding_box()
-        assert edge["x"] + edge["width"] <= room["x"] + room["width"] + 1
-
-
 def test_matrices_share_scale(visit):
     """The inner sizes of each product are as long as each other, whatever the scale."""
     page = visit("two-sequences", section="scoring", source="words", score_show="widths")

@@ -12,16 +12,15 @@ from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import payloads
 from tests.running import checked, matrices, sentences_of
-from tests.sections import views_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
-from viz.frame import compute, inputs, specs
-from viz.frame.examples import examples, pairs
+from viz.frame import compute, specs
+from viz.frame.examples import pairs
 from viz.models import capture
 from viz.models.cross import pair
 from viz.models.load import load
-from viz.text import LANGUAGES, translator
+from viz.text import translator
 
 PAIR = pairs()[0]
 T = translator("en")
@@ -49,39 +48,6 @@ def cells(wall, layer, head):
 
 def minilm():
     return pair(*(capture(load(compute.DEFAULT_MODEL), text) for text in (PAIR.target, PAIR.text)))
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", inputs.SOURCES)
-def test_every_source_in_both_languages(open_app, source, lang):
-    app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
-    assert not app.exception and not app.error
-    assert list(N_CHECKS) == views_of("two_sequences") and all_hold(app)
-    wall, head, data = payloads(app)
-    queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
-    assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
-    assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
-    assert queries[data["choice"]["query"]] == "its"
-    assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
-    assert any(
-        t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == element for element in page_sentences(app)
-    )
-    table = next(
-        element for element in page_sentences(app) if element.startswith(f"| {t('two_sequences.row_what')} | ")
-    )
-    assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
-
-
-def test_rectangle_equals_model_with_lock(open_app):
-    app = open_app("two_sequences", cross_key=2, section="cross_attention")
-    wall, head, data = payloads(app)
-    observed = minilm()
-    for i in range(6):
-        for h in (0, 7):
-            assert_close(cells(wall, i, h), observed.layer(i).weights[h], atol=1e-5, rtol=0)
-    assert_close(head["scores"].view(13, 16), observed.layer(3).masked[1])
-    assert (data["choice"]["query"], data["choice"]["key"]) == (6, 2)
-    assert float(observed.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
 
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
@@ -278,26 +244,6 @@ def test_differences_name_source_states(open_app):
     assert "X is the target" in table()
     visible = table(model="animals-en-zh")
     assert "X holds the decoder's states" in visible and "X is the target" not in visible
-
-
-def test_a_square_beside_a_rectangle(open_app):
-    app = open_app("two_sequences", section="differences", head=5)
-    visible = [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
-    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in visible)
-    assert_close(square, capture(load(compute.DEFAULT_MODEL), PAIR.target).layer(3).weights[5], atol=1e-5, rtol=0)
-    assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
-
-
-def test_translator_unknown_words_warning(open_app):
-    """The app's first sentence in the small translator: "the" twice, the end, and twelve words it has never seen."""
-    link = {"model": "animals-en-zh", "section": "translation"}
-    app = open_app("two_sequences", **link, text=examples()[0].text)
-    assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
-        element.value for element in app.warning
-    ]
-    known_note = pairs()[-1]
-    app = open_app("two_sequences", **link, text=known_note.text, target=known_note.target)
-    assert not app.warning
 
 
 def test_head_control_without_grid(open_app):
