@@ -209,7 +209,7 @@ CASES: dict[str, list[Case]] = {
         Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed_value, "2.00", "2.0", "text=2 · head 1"),
     ],
     "slider": [
-        Case("positions?section=far", "trained", press("ArrowRight"), at_thumb, "513", "513", "text=Past 513"),
+        Case("positions?section=rope", "rope_shift", press("ArrowRight"), at_thumb, "1", "1", "text=at position 4"),
         Case("step-by-step?section=ablation", "temperature", press("ArrowRight"), at_thumb, "1.10", "1.1",
              "text=t = 1.1"),
     ],
