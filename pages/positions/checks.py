@@ -27,11 +27,15 @@ def clock_hands(places: Tensor, width: int, base: float) -> Tensor:
     return torch.polar(torch.ones_like(angles), angles)
 
 
+def sinusoids_by_hand(n: int, width: int, base: float) -> Tensor:
+    """Return the table of sinusoids (n, width) by its formula, in float64."""
+    hands = clock_hands(torch.arange(n), width, base)
+    return torch.stack([hands.imag, hands.real], dim=-1).flatten(-2)
+
+
 def sinusoids_error(rows: Tensor, base: float) -> float:
     """Return the error of a table of sinusoids (T, D) against its formula."""
-    hands = clock_hands(torch.arange(len(rows)), rows.shape[1], base)
-    expected = torch.stack([hands.imag, hands.real], dim=-1).flatten(-2)
-    return float((rows - expected).abs().max())
+    return float((rows - sinusoids_by_hand(*rows.shape, base)).abs().max())
 
 
 def rope_scores(q: Tensor, k: Tensor, offset: Tensor, *, base: float, pairing: Pairing) -> Tensor:

@@ -2,23 +2,15 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from viz import limits
 from viz.core.heads import MultiHeadTrace
-from viz.core.positions import kernel
-from viz.core.variants.encodings import encode, no_table, offset_profile
+from viz.core.variants.encodings import encode, no_table
 from viz.frame.compute import bare, cached, model, on_seeded_heads
 from viz.frame.compute.positions import every_encoding
 from viz.frame.specs import Placing, Source
 from viz.models import positions
 from viz.models.capture import Capture
-
-TRAINED = (8, 1024)
-"""Shortest and longest length of training that the user can set."""
-
-SAMPLED_ROWS = 64
-"""Rows of a model's table that are compared with each other."""
 
 
 @cached
@@ -62,32 +54,3 @@ def queries_and_keys(source: Source, placing: Placing) -> tuple[Tensor, Tensor]:
 def encoded(source: Source, placing: Placing) -> Tensor:
     """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
     return first_layer(source, placing).masked
-
-
-@cached
-def far_kernel(width: int, base: float) -> Tensor:
-    """Return the dot products of two sinusoidal rows k places apart, for every k that can be set."""
-    return kernel(2 * TRAINED[1], width, base=base)
-
-
-@cached
-def goes_by_distance(model_id: str) -> bool:
-    """Return True if two rows of a model's table share what their distance says: then nobody learned it, as Marian's.
-
-    The cosines of the rows that MiniLM learned differ by 0.2 at equal distances.
-    """
-    rows = model(model_id).positions()
-    if rows is None:
-        return False
-    rows = normalize(rows[:SAMPLED_ROWS], dim=-1)
-    return float(offset_profile(rows @ rows.T).spread.max()) < 1e-4
-
-
-@cached
-def trained_profile(model_id: str, n: int) -> Tensor:
-    """Return the mean cosine of a model's first n rows of positions k apart, k from 0 to n - 1."""
-    rows = model(model_id).positions()
-    assert rows is not None
-    rows = normalize(rows[:n], dim=-1)
-    profile = offset_profile(rows @ rows.T)
-    return profile.mean[profile.offset >= 0]

@@ -24,7 +24,7 @@ from viz.models.capture import Capture
 from viz.models.positions import first
 from viz.models.tokens import Tokens
 from viz.params import Int, Real
-from viz.text import Translate, paragraph
+from viz.text import Translate
 
 FOUR_ABREAST = 800
 """Width in pixels at which a strip of small maps has four in a row."""
@@ -96,14 +96,9 @@ class PositionsContext:
         """The masks of the model and the user together, for the head; None where both leave everything visible."""
         return combine(self.model_allowed, self.scene.choice.mask.allowed(self.n, self.n))
 
-    @property
-    def has_fixed_rows(self) -> bool:
-        """True if the model has a table of positions that goes by distance alone, as sinusoids do: none is learned."""
-        return self.rows is not None and own_compute.goes_by_distance(self.scene.choice.source.model)
-
     def name(self, code: str) -> str:
         """Return the name of an encoding."""
-        return self.t(f"positions.name_{'own' if code == 'learned' and self.has_fixed_rows else code}")
+        return self.t(f"positions.name_{code}")
 
     def map_words(self) -> dict[str, str]:
         """The texts of a strip of maps."""
@@ -190,11 +185,8 @@ def about(scene: Scene) -> None:
     )
     if source.kind == "model":
         turns = "turns" if scene.capture.calls[0].rotary else "other"
-        table = "table_fixed" if own_compute.goes_by_distance(source.model) else "table"
-        place = table if own_rows(source) is not None else turns
+        place = "table" if own_rows(source) is not None else turns
         line = f"{line} {t(f'positions.model_{place}')}"
-        if place == "turns" and turns_whole(scene) and len(scene.labels) <= limits.PLACED_TOKENS:
-            line = paragraph(line, t("positions.model_turns_which"))
     st.caption(line)
     mask_added(scene)
 

@@ -7,10 +7,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.positions.checks import asked_mask, map_checks
+from pages.positions import compute
+from pages.positions.checks import asked_mask, map_checks, sinusoids_by_hand
 from pages.positions.context import ALPHA, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer, turns_whole
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix
+from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.figures.offsets import Curve, offset_curves
@@ -21,7 +23,7 @@ from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines, show_matrix
 from viz.params import Choice
-from viz.text import join_names, paragraph
+from viz.text import join_names
 
 ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
 STRIP = "encodings"
@@ -32,8 +34,6 @@ ENCODING = Choice(
     lambda codes: next((code for code in ("learned", "sinusoidal") if code in codes), "none"),
     among=lambda codes: codes,
 )
-SAME = 1e-4
-"""Largest difference of a weight at which a rotation counts as the model's own: angles are rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ def draw(context: PositionsContext) -> list[Check]:
     comparison = Comparison(context=context, look=look, scores=_scores(context))
     with pictures:
         selected = _strip(comparison)
-    say(f"**{context.name(selected)}** · {paragraph(*_about(context, selected))}")
+    say(f"**{context.name(selected)}** · {t(f'positions.about_{selected}')}")
     if selected == "quadratic":
         _quadratic_controls(context)
     context.say_gain(selected)
@@ -103,15 +103,6 @@ def _scores(context: PositionsContext) -> dict[str, Tensor]:
         st.warning(context.t("positions.unavailable", names=" · ".join(names)))
         say_error(context.t, reason)
     return scores
-
-
-def _about(context: PositionsContext, code: str) -> list[str]:
-    """Return the sentences about an encoding: those that hold for these settings and sizes."""
-    t = context.t
-    if code == "rope_halves":
-        return [t(f"positions.about_{code}"), t(f"positions.two_{'alike' if context.spec.d_k == 2 else 'models'}")]
-    is_zero = code == "quadratic" and not context.placing.alpha
-    return [t(f"positions.about_{code}"), *([t("positions.far_quadratic_zero")] if is_zero else [])]
 
 
 def _quadratic_controls(context: PositionsContext) -> None:
@@ -177,9 +168,11 @@ def _opened_profile(comparison: Comparison, code: str) -> None:
 
 
 def _same_as_the_model(context: PositionsContext) -> list[Check]:
-    """Check the model's first layer against its own table of positions, or its own rotation."""
+    """Check a model's first layer against its own table of positions, and what seeded heads are given."""
     scene = context.scene
-    if not scene.choice.source.heads_of or context.n != len(scene.labels):
+    if scene.choice.source.kind != "model":
+        return _given_sum(context)
+    if context.n != len(scene.labels):
         return []
     models = scene.capture.layer(0, allowed=scene.choice.mask.allowed(context.n, context.n)).weights[context.head]
 
@@ -195,14 +188,21 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
 
 
 def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
-    """Note the rotation that is a model's own, at its own base; with one token, or keys alike, no map is another."""
-    t, base = context.t, number(context.placing.base, 3)
-    same = {context.name(code): error for code, error in off.items() if error <= SAME}
-    if not same:
-        st.caption(t("positions.own_no_map", base=base))
-        return
-    values = {"base": base, "off": at_most(max(same.values()))}
-    if len(same) == 1:
-        st.caption(t("positions.own_map", name=next(iter(same)), **values))
-    else:
-        st.caption(t("positions.own_maps", names=join_names(t, (f"“{name}”" for name in same)), **values))
+    """Note how far the maps of both rotations, and of none, are from the model's own."""
+    t = context.t
+    differences = join_names(t, (f"{context.name(code)} {at_most(error)}" for code, error in off.items()))
+    st.caption(t("positions.own_map", base=number(context.placing.base, 3), differences=differences))
+
+
+def _given_sum(context: PositionsContext) -> list[Check]:
+    """Check what seeded heads are given against the words' vectors and the sinusoids by complex numbers."""
+    if context.vectors.shape[1] % 2:
+        return []
+    source = context.scene.choice.source
+    layer_input = compute.place_tokens(source, context.with_positions("sinusoidal")).calls[0].x
+    expected = context.vectors + context.gain * sinusoids_by_hand(*context.vectors.shape, context.placing.base)
+    if source.kind == "embeddings":
+        # Each row is normalised: mean 0, variance 1.
+        centred = expected - expected.mean(-1, keepdim=True)
+        expected = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+    return [check("positions.check_given", (layer_input - expected).abs().max(), 1e-5 * largest(expected))]

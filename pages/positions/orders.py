@@ -28,16 +28,6 @@ def reads_the_same(tokens: Tokens, order: tuple[int, ...]) -> bool:
     return tuple(tokens.ids[i] for i in order) == tokens.ids
 
 
-def why_the_same(tokens: Tokens, order: tuple[int, ...]) -> str:
-    """The name of the text that says why an order reads like the old one: one word, equal words, or a palindrome."""
-    words = [token for token, special in zip(tokens.ids, tokens.special, strict=True) if not special]
-    if len(words) < 2:
-        return "one_word"
-    if len(set(words)) == 1:
-        return "equal_words"
-    return "same_backwards" if order == backward_order(tokens) else "same_words"
-
-
 def shuffle_again(label: str, *, key: str, disabled: bool = False) -> None:
     """Draw a button for another order. The seed is in the link, so that two sections may each have a button."""
     st.button(label, key=key, on_click=_next_shuffle, disabled=disabled)

@@ -1,6 +1,6 @@
 """The Positions page: attention's need for positions, and the ways to encode them."""
 
-from pages.positions import added, encodings, far, no_positions, real_head, rope, shuffle, sinusoids, step, today
+from pages.positions import encodings, no_positions, real_head, rope, shuffle, sinusoids, step, today
 from pages.positions.context import about, open_positions
 from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
@@ -14,7 +14,6 @@ from viz.frame.page import Page, Section, standalone, with_views
 SINUSOIDS = standalone(
     "sinusoids", sinusoids.draw, code=(positions.frequencies, positions.sinusoidal), formula=sinusoids.ROWS
 )
-ADDED = standalone("added", added.draw, code=added.code_that_ran, reads_text=True)
 STEP = standalone("step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula)
 TODAY = Section("today", today.draw, code=(partial_rope, yarn_ramp, yarn_frequencies, yarn_gain), formula=today.YARN)
 NO_POSITIONS = Section(
@@ -32,7 +31,7 @@ PAGE = Page(
     about=about,
     sections=(
         Section("shuffle", shuffle.draw, code=(encode, restore_order), reads_mask=False),
-        with_views("pe_show", SINUSOIDS, ADDED, STEP),
+        with_views("pe_show", SINUSOIDS, STEP),
         Section(
             "encodings",
             encodings.draw,
@@ -42,15 +41,5 @@ PAGE = Page(
         Section("rope", rope.draw, code=(positions.rope,), formula=rope.ROTATED_SCORE, reads_mask=False),
         with_views("today_show", TODAY, NO_POSITIONS),
         standalone("real_head", real_head.draw, code=(weight_at_offset,), in_menu=True, reads_text=True),
-        Section(
-            "far",
-            far.draw,
-            formula=far.formula,
-            code=(positions.kernel, positions.alibi),
-            in_menu=True,
-            reads_text=False,
-            reads_model=True,
-            reads_mask=False,
-        ),
     ),
 )

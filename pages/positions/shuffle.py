@@ -25,8 +25,6 @@ NEED = Choice(
     among=lambda codes: codes,
 )
 """The encoding to compare with "no positions"."""
-SAME = 1e-5
-"""Largest difference of a weight that rounding makes."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -36,7 +34,7 @@ def draw(context: PositionsContext) -> list[Check]:
     with st.container(key="need_controls", horizontal=True, vertical_alignment="bottom"):
         order = _chosen_order(context)
         if orders.reads_the_same(tokens, order):
-            st.info(t(f"positions.{orders.why_the_same(tokens, order)}"))
+            st.info(t("positions.same_order"))
             return []
         code = _other_encoding(context)
     before, after = _both(context, "none", order)
@@ -44,23 +42,12 @@ def draw(context: PositionsContext) -> list[Check]:
     with pictures:
         _maps(context, code, torch.stack([before, after, with_positions, shuffled]))
     without, change = (float((a - b).abs().max()) for a, b in ((before, after), (with_positions, shuffled)))
-    sentence = "need_found" if change > SAME else "need_found_none"
-    say(t(f"positions.{sentence}", none=at_most(without), code=context.name(code), changed=at_most(change)))
-    _say_why_none(context, code, order)
+    say(t("positions.need_found", none=at_most(without), code=context.name(code), changed=at_most(change)))
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
     weights_by_code = {"none": before, code: with_positions}
     maps = map_checks(context, {name: context.scores(name) for name in weights_by_code}, weights_by_code)
     return [check("positions.check_need", without, 1e-5), *maps, *_whole_model(context, order)]
-
-
-def _say_why_none(context: PositionsContext, code: str, order: tuple[int, ...]) -> None:
-    """Say why an encoding cannot see an order: its bias is 0 throughout, or the same backwards."""
-    bias = context.encodings[code].bias(context.spec.H, context.n, context.n)
-    if bias is not None and not bias.any():
-        st.caption(context.t("positions.far_quadratic_zero"))
-    elif bias is not None and order == tuple(reversed(range(context.n))) and torch.allclose(bias, bias.mT):
-        st.caption(context.t(f"positions.need_mirror_{code}"))
 
 
 def _chosen_order(context: PositionsContext) -> tuple[int, ...]:

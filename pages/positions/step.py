@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from pages.positions import compute as own_compute
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import PositionsContext
 from pages.positions.sinusoids import AT, Table, chosen_table
@@ -89,8 +88,7 @@ def draw(context: PositionsContext) -> list[Check]:
     spreads = [float(profile.spread.max()) for profile in profiles.values()]
     say(t("positions.spread", sinusoidal=at_most(spreads[0])))
     if learned is not None:
-        key = "spread_fixed" if own_compute.goes_by_distance(learned[0]) else "spread_learned"
-        say(t(f"positions.{key}", learned=at_most(spreads[1]), model=learned[0]))
+        say(t("positions.spread_learned", learned=at_most(spreads[1]), model=learned[0]))
     _products(context, cosines)
     rows = sinusoidal(step.table.n, step.table.width, base=step.base)
     return [
@@ -140,8 +138,7 @@ def _cosines(context: PositionsContext, step: Step, learned: tuple[str, Tensor] 
     """Return the cosines of all pairs of rows, for the sinusoids and for a trained table."""
     tables = {context.name("sinusoidal"): sinusoidal(step.table.n, step.table.width, base=step.base)}
     if learned is not None:
-        of = "own_of" if own_compute.goes_by_distance(learned[0]) else "learned_of"
-        tables[context.t(f"positions.{of}", model=learned[0])] = learned[1][: step.table.n]
+        tables[context.t("positions.own_of", model=learned[0])] = learned[1][: step.table.n]
     return {name: normalize(rows, dim=-1) @ normalize(rows, dim=-1).T for name, rows in tables.items()}
 
 

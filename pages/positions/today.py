@@ -19,7 +19,7 @@ from viz.core.variants.today.angles import partial_rope, yarn_frequencies, yarn_
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
-from viz.frame.format import ROUNDING, number
+from viz.frame.format import at_most, number
 from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines
@@ -121,7 +121,8 @@ def draw(context: PositionsContext) -> list[Check]:
     gain_note = t("positions.today.gain", gain=number(gain, 3), square=number(gain**2, 3))
     st.caption(paragraph(t("positions.today.dotted"), gain_note))
     maps_in_browser = _show_maps(context, turning, weights)
-    _say_change(context, float((weights["today"] - weights["rope"]).abs().max()))
+    off = float((weights["today"] - weights["rope"]).abs().max())
+    say(t("positions.today.change", off=at_most(off)))
     context.say_base()
     st.caption(t("positions.today.users"))
     return [*_checks(turning, q, k), _head_check(context, q, k), _map_check(context, scores, maps_in_browser)]
@@ -177,12 +178,6 @@ def _show_wavelengths(context: PositionsContext, turning: Turning) -> None:
         height=320,
     )
     show_lines(chart, key="today", alt=t("positions.today.alt", s=turning.factor))
-
-
-def _say_change(context: PositionsContext, off: float) -> None:
-    """Say how far the weights are from RoPE's; rounding alone is no difference."""
-    t = context.t
-    say(t("positions.today.change", off=number(off)) if off > ROUNDING else t("positions.today.change_none"))
 
 
 def _say_pairs(context: PositionsContext, turning: Turning) -> None:

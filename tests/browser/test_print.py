@@ -290,8 +290,8 @@ SIGNS = """(root) => {
 
 def test_negative_values_print_with_stroke(visit):
     """In black and white, blue and orange of one size are the same grey."""
-    page = visit("positions", section="sinusoids", source="words", print=1, pe_show="added")
-    expect(page.locator(".matrix canvas")).to_have_count(3)
+    page = visit("positions", section="encodings", source="words", print=1, look_at="scores")
+    expect(page.locator(".matrix canvas")).to_have_count(1)
     cells = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
     assert {sign for sign, _ in cells} >= {-1, 1}
     assert [is_inked for _, is_inked in cells] == [sign < 0 for sign, _ in cells]

@@ -85,22 +85,6 @@ def rotation(offset: int, width: int, *, base: float = 10_000.0) -> Float[Tensor
     return torch.block_diag(*blocks).float()
 
 
-def kernel(n_offsets: int, width: int, *, base: float = 10_000.0) -> Float[Tensor, " n_offsets"]:
-    r"""Normalised dot product of two sinusoidal rows k positions apart, from 1 at k = 0.
-
-    .. math:: p_i \cdot p_{i+k} \Big/ \tfrac D2 = \tfrac 2D \sum_j \cos(k\, \omega_j)
-
-    It does not depend on i. RoPE's score of a vector with itself has the same curve.
-
-    Example:
-        >>> kernel(2, 2)
-        tensor([1.0000, 0.5403])
-    """
-    return (
-        (torch.arange(n_offsets, dtype=torch.float64)[:, None] * frequencies(width, base=base)).cos().mean(-1).float()
-    )
-
-
 def rope(
     x: Float[Tensor, "*B T d_k"],
     *,

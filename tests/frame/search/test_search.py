@@ -121,16 +121,16 @@ def test_index_has_everything_once(entries):
 
 def test_index_has_views_of_sections(entries):
     """A view of a section is found under its own title, and its link opens it."""
-    title = translator("en")("positions.added.title")
+    title = translator("en")("positions.step.title")
     (entry,) = (entry for entry in entries if entry["en"][0] == title)
-    assert (entry["kind"], entry["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
-    assert entry["zh"][0] == translator("zh")("positions.added.title")
+    assert (entry["kind"], entry["to"]) == ("section", "positions?section=sinusoids&pe_show=step")
+    assert entry["zh"][0] == translator("zh")("positions.step.title")
 
 
 @needs_node
 def test_former_title_finds_new_place(find):
     """A section that was merged into another is found by the title that it had, in both languages."""
-    former = {"Sharp or far": "convolution/slips", "驯服得分": "attention_today/tamed"}
+    former = {"Far away": "positions/encodings", "驯服得分": "attention_today/tamed"}
     assert [places[0] for places in find(former, most=1)] == list(former.values())
 
 

@@ -24,12 +24,12 @@ FAULTS = {
     "sine and cosine exchanged": Fault(
         function=positions.sinusoidal,
         wrong=lambda right, *a, **o: right(*a, **o).unflatten(-1, (-1, 2)).flip(-1).flatten(-2),
-        places=("sinusoids", "added", "step"),
+        places=("sinusoids", "encodings", "step"),
     ),
     "other frequencies": Fault(
         function=positions.frequencies,
         wrong=lambda right, width, *, base=10_000.0: 2 * right(width, base=base),
-        places=("sinusoids", "added", "step", "rope", "far", "encodings"),
+        places=("sinusoids", "step", "rope", "encodings"),
     ),
     "RoPE backwards": Fault(function=positions.rope, wrong=_rope, places=("rope", "encodings")),
     "RoPE with the other pairing": Fault(
@@ -52,23 +52,23 @@ FAULTS = {
     "ALiBi without its absolute value": Fault(
         function=positions.alibi,
         wrong=lambda _, h, n, m: -positions.alibi_slopes(h)[:, None, None] * positions.offsets(n, m).float(),
-        places=("encodings", "far", "shuffle"),
+        places=("encodings", "shuffle"),
     ),
     "ALiBi twice as steep": Fault(
-        function=positions.alibi_slopes, wrong=lambda right, h: 2 * right(h), places=("encodings", "far", "shuffle")
+        function=positions.alibi_slopes, wrong=lambda right, h: 2 * right(h), places=("encodings", "shuffle")
     ),
     "T5's directions exchanged": Fault(
-        function=positions.t5_buckets, wrong=lambda right, offset, **o: right(-offset, **o), places=("encodings", "far")
+        function=positions.t5_buckets, wrong=lambda right, offset, **o: right(-offset, **o), places=("encodings",)
     ),
     "T5's last bucket begins at 64": Fault(
         function=positions.t5_buckets,
         wrong=lambda right, offset, **o: right(offset, **o | {"max_distance": 64}),
-        places=("far",),
+        places=("encodings, a longer text",),
     ),
     "no scale in the table that is added": Fault(
         function=encodings.Encoding.scale_table,
         wrong=lambda right, self, gain: right(self, 2 * gain),
-        places=("added",),
+        places=("encodings",),
     ),
     "a shuffle that is not undone": Fault(
         function=encodings.restore_order, wrong=lambda _, weights, order: weights, places=("shuffle",)

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
-from viz.core.positions import frequencies, kernel, sinusoidal
+from viz.core.positions import frequencies, sinusoidal
 from viz.text import translator
 
 T = translator("en")
@@ -48,9 +48,10 @@ def is_torchs(page: Page, width: int, n: int, base: float) -> None:
     assert (client["width"], client["n"], client["base"]) == (width, n, base)
     assert_close(torch.tensor(client["omega"], dtype=torch.float64), frequencies(width, base=base))
     # the last digit of float32, and the last digits of another library's sine
-    rows = torch.tensor(client["rows"]).reshape(n, width)
-    assert_close(rows, sinusoidal(n, width, base=base), atol=2e-7, rtol=0)
-    assert_close(torch.tensor(client["common"]), kernel(n, width, base=base), atol=2e-7, rtol=0)
+    rows = sinusoidal(n, width, base=base)
+    assert_close(torch.tensor(client["rows"]).reshape(n, width), rows, atol=2e-7, rtol=0)
+    common = (rows.double() @ rows[0].double() / (width / 2)).float()
+    assert_close(torch.tensor(client["common"]), common, atol=2e-7, rtol=0)
 
 
 @pytest.mark.fast

@@ -7,16 +7,17 @@ import torch
 from torch.testing import assert_close
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
 
 from pages.positions.no_positions import LENGTHS, LONGEST, factor_by_hand
 from pages.positions.today import Turning, products_by_hand, speeds_by_turns
 from tests.running import checked, sentences_of
 from viz.core.attention import row_softmax
 from viz.core.positions import rope
-from viz.core.variants.today.angles import yarn_gain
+from viz.core.variants.today.angles import temperatures, yarn_gain
 from viz.frame import compute, specs
 from viz.frame.format import number
-from viz.text import translator
+from viz.text import LANGUAGES, translator
 
 T = translator("en")
 UNSTRETCHED = {"part": 0, "full": 0}
@@ -94,9 +95,7 @@ def test_today_sentences_by_hand(open_app, link, key, values):
 def test_standard_changes_no_weight(open_app):
     """At s = 1 with all numbers turning both maps are the same."""
     app = open_app("positions", section="today", today_factor=1, **SEEDED)
-    assert T("positions.today.change_none") in sentences_of(app)
-    stretched = open_app("positions", section="today", **SEEDED)
-    assert T("positions.today.change_none") not in sentences_of(stretched)
+    assert T("positions.today.change", off="0") in sentences_of(app)
 
 
 @pytest.mark.parametrize(
@@ -189,3 +188,16 @@ def test_no_positions_of_equal_words(open_app):
     link = {"section": "today", "today_show": "no_positions", "source": "words", "text": "cat cat cat cat"}
     sentences = [element.value for element in open_app("positions", **link).text]
     assert T("positions.no_positions.best_alike", query="3 · cat", alike=4, weight="0.25", n=4) in sentences
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_factor_starts_where_sentences_say(lang):
+    """Llama 4 leaves the first F - 1 tokens as they are, Ministral 3 the first F, as transformers counts them."""
+    t, floor, places = translator(lang), 16, torch.arange(40)
+    assert int((temperatures(places, floor=floor) == 1).sum()) == floor - 1
+    assert int((get_llama_4_attn_scale(places[None], 0.1, floor) == 1).sum()) == floor
+    assert {"en": "its τ is 1 for the first F tokens", "zh": "前 F 个词元的 τ 是 1"}[lang] in t(
+        "positions.no_positions.users"
+    )
+    llama = {"en": "in Llama 4 τ is 1 for the first F − 1 tokens", "zh": "在 Llama 4 里前 F − 1 个词元的 τ 是 1"}[lang]
+    assert llama in t("positions.no_positions.why")
