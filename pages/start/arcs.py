@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.start.own_sentence import read_sentence
+from pages.start.own_sentence import has_own_model, read_sentence
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from viz import limits
 from viz.components import kinds
@@ -42,19 +42,23 @@ def open_typed() -> None:
         st.switch_page(file_of(HEADS))
 
 
-def draw(lang: str) -> None:
-    """Draw the user's own sentence or the stored one; once it is rendered, load what other pages need."""
+def draw(lang: str) -> Mapping[str, Any]:
+    """Draw the user's own sentence or the example, and return it; load what other pages need once it is rendered."""
     pair = _read_own_sentence(lang) or {**pairs()[lang], "at": None}
     data = {**pair, "lang": lang, "whole": WEIGHT_UNITS, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
     figure_facts.note([f"{data['model']} · {place}"])
+    data["example"] = not SENTENCE.read().strip()
     data["asks"] = loading.is_wanted()
     ARCS.mount(key="arcs", data=data, on={"typed": _show_text, "painted": _load})
+    return pair
 
 
 def _read_own_sentence(lang: str) -> Mapping[str, Any] | None:
     """Return the user's own sentence as one head reads it; None, and an error message, if there is none."""
     text = SENTENCE.read()
+    if not text.strip() and has_own_model():
+        text = pairs()[lang]["sentences"][0]["text"]
     if not text.strip():
         return None
     try:

@@ -1,46 +1,45 @@
-"""The user's own sentence as the head of the start page reads it, computed on request."""
+"""The user's own sentence as one head reads it, and what follows from it, computed on request."""
 
-import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
-from pages.start.sentences import WEIGHT_UNITS, Pair, pairs
+from pages.start.sentences import WEIGHT_UNITS
 from viz.frame.connection import loading
 
 MOST_TOKENS = 48
 """Longer texts open on Heads: their arcs could not be told apart."""
 
-_CHINESE = re.compile("[\u3400-\u9fff]")
 
-
-def head_for(text: str) -> Pair:
-    """Return the pair whose model and head read a text: those of its language, if that model is available."""
-    available = loading.module("viz.frame.available_models").models_here()
-    pair = pairs()["zh" if _CHINESE.search(text) else "en"]
-    return pair if pair["model"] in available else pairs()["en"]
+def has_own_model() -> bool:
+    """Return True if the command line names a model's folder: then it reads the example, too."""
+    return any(argument.startswith("--model") for argument in sys.argv[1:])
 
 
 def read_sentence(text: str) -> Mapping[str, Any] | None:
     """Return the picture's data for a sentence, or None if it is too long for arcs.
 
-    The first query is the word with the strongest weight on another word.
+    The first query is the word with the strongest weight on another word, on one that is no neighbour if there is one.
 
     Raises:
         ValueError: if the text has no word; a ModelError if the model cannot be used now.
     """
     # The compute modules are imported in the background while users look at the page.
     loading.wait_until_warm()
-    compute, specs = loading.module("viz.frame.compute"), loading.module("viz.frame.specs")
-    spelling = loading.module("viz.models.spelling.visible")
+    compute = loading.module("viz.frame.compute")
     compute.warm()
-    pair = head_for(text)
-    capture = compute.read(specs.Source(kind="model", text=text, model=pair["model"]))
+    numbers, spelling = (loading.module(name) for name in ("pages.start.numbers", "viz.models.spelling.visible"))
+    place = numbers.head_for(text)
+    capture = compute.read(numbers.source_of(text, place["model"]))
     tokens = capture.tokens
     if len(tokens.ids) > MOST_TOKENS:
         return None
-    weights = capture.layer(pair["layer"]).weights[pair["head"]]
+    weights = capture.layer(place["layer"]).weights[place["head"]]
     words = [key for key, special in enumerate(tokens.special) if not special]
+    # A sign looks at words, too, but nobody asks what it means.
+    words = [key for key in words if any(map(str.isalnum, tokens.labels[key]))] or words
     ties = {(query, key): float(weights[query, key]) for query in words for key in words if query != key}
+    ties = {(query, key): tie for (query, key), tie in ties.items() if abs(query - key) > 1} or ties
     sentence = {
         "word": "",
         "text": text,
@@ -49,4 +48,14 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
         "weights": (weights * WEIGHT_UNITS).round().int().tolist(),
     }
     at = max(ties, key=ties.__getitem__)[0] if ties else words[0]
-    return {**pair, "made": "", "query": sentence["labels"][at], "at": at, "sentences": [sentence]}
+    return {**place, "made": "", "query": sentence["labels"][at], "at": at, "sentences": [sentence]}
+
+
+def read_story(pair: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what stands below the arcs of a typed sentence."""
+    loading.wait_until_warm()
+    numbers = loading.module("pages.start.numbers")
+    text = pair["sentences"][0]["text"]
+    story = numbers.story_of(numbers.source_of(text, pair["model"]), pair["layer"], pair["head"])
+    decoder = numbers.decoder_for(pair["model"])
+    return {**story, "next": numbers.next_of(decoder, text) if decoder else None, "writes": bool(decoder)}

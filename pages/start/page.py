@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.start import arcs
+from pages.start import arcs, story
 from viz.frame.links import SHARED
 from viz.frame.modes import say
 from viz.frame.shared import LANG
@@ -37,10 +37,11 @@ class Start:
         with st.container(key="start"):
             st.title(t("start.headline"), anchor=False)
             say(t("start.lead"))
-        arcs.draw(lang)
+        pair = arcs.draw(lang)
         choices = {"lang": lang, **link.query_parameters(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, choices))
+        story.draw(lang, pair)
 
 
 def doors(t: Translate, choices: Mapping[str, str]) -> str:

@@ -5,7 +5,10 @@ The sentences are examples of ``assets/examples.toml``: the default ones and the
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
+from pages.start import story
+from pages.start.numbers import next_words, read_story
 from pages.start.sentences import FILE, WEIGHT_UNITS, Pair, Sentence
 from viz.frame.examples import Example, examples
 from viz.models import registry
@@ -36,6 +39,18 @@ def record(lang: str, date: str) -> Pair:
     }
 
 
+def record_stories(pair: Pair) -> list[dict[str, Any]]:
+    """Compute what stands below the arcs of both sentences."""
+    model, decoder = load(pair["model"]), load(registry.SMALL_DECODER)
+    return [
+        {
+            **read_story(capture(model, sentence["text"]), pair["layer"], pair["head"]),
+            "next": next_words(decoder, sentence["text"]),
+        }
+        for sentence in pair["sentences"]
+    ]
+
+
 def _example(code: str) -> Example:
     return next(example for example in examples() if example.code == code)
 
@@ -53,10 +68,12 @@ def _read(model: str, layer: int, head: int, word: str, text: str) -> Sentence:
 
 
 def main() -> None:
-    """Compute both pairs and write the file."""
+    """Compute both pairs, and what stands below them, and write the files."""
     date = datetime.now(UTC).date().isoformat()
     pairs = [record(lang, date) for lang in TWINS]
     FILE.write_text("[\n" + ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs) + "\n]\n", "utf8")
+    stories = {pair["lang"]: record_stories(pair) for pair in pairs}
+    story.FILE.write_text(json.dumps(stories, ensure_ascii=False) + "\n", "utf8")
 
 
 if __name__ == "__main__":

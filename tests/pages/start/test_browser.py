@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.start.sentences import WEIGHT_UNITS, pairs
+from pages.start.story import recorded
 from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_accessibility import look_at_both_themes
 from viz.frame.format import part
@@ -52,6 +53,7 @@ def ends(page: Page) -> float:
 @pytest.mark.fast
 def test_arcs_switch_and_ways_on(visit):
     page = visit("", viewport=SCREEN)
+    page.mouse.move(1, 1)  # the film ends
     expect(page).to_have_title(T("start.tab"))
     start, status = page.locator(".start"), page.locator(".start .says")
     word = lambda text: start.locator(".word", has_text=re.compile(rf"^{re.escape(text)}[\d.]*$"))  # noqa: E731
@@ -123,6 +125,7 @@ def test_arcs_switch_and_ways_on(visit):
 
 def test_arcs_meet_words_in_presentation(visit):
     page = visit("", present=1, viewport=SCREEN)
+    page.mouse.move(1, 1)
     assert_shown(page, 0, "it")
     farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {
         const word = button.getBoundingClientRect(), path = arc.getBoundingClientRect();
@@ -133,3 +136,68 @@ def test_arcs_meet_words_in_presentation(visit):
     assert page.locator(".stMain").evaluate("main => main.scrollHeight") <= SCREEN[1], "one screen"
     below, keys = page.locator(".start form").bounding_box(), page.locator(".presenter").bounding_box()
     assert below["y"] + below["height"] <= keys["y"], "and nothing below the keys"
+
+
+@pytest.mark.fast
+def test_story_follows_the_chosen_word(visit):
+    """Below the ways in, asked for when a user comes near, for the word and the sentence that are chosen above."""
+    page = visit("", viewport=SCREEN)
+    page.mouse.move(1, 1)
+    story, title = page.locator(".story"), page.locator(".story h2").first
+    story.scroll_into_view_if_needed()
+    expect(title).to_have_text(T("start.story_takes", query="it"))
+    expect(story.locator(".takes .rows b")).to_have_text(["animal", "street", "the"])
+    sentence = pairs()["en"]["sentences"][0]
+    assert story.locator(".takes i").first.locator("span").count() == len(recorded()["en"][0]["values"][0])
+    expect(story.locator(".bars b")).to_have_text(recorded()["en"][0]["next"]["words"])
+    expect(story.locator(".next p")).to_contain_text("“tired”, which stands there, gets <0.01.")
+    sides = story.locator(".maps").evaluate("""maps => {
+        const [all, one] = [maps, maps.querySelector(".frame")].map((part) => part.getBoundingClientRect());
+        return [(one.left - all.left) / all.width, (one.top - all.top) / all.height];
+    }""")
+    pair = pairs()["en"]
+    assert sides == pytest.approx([pair["head"] / 12, pair["layer"] / 6], abs=0.01)
+    page.get_by_role("radio", name="wide").click()
+    expect(story.locator(".next p")).to_contain_text("“wide”, which stands there")
+    page.get_by_role("radio", name="tired").click()
+    page.locator(".start .word", has_text="street").click()
+    expect(title).to_have_text(T("start.story_takes", query="street"))
+    story.get_by_role("link", name=T("start.story_heads_more")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(T("heads.title"))
+    expect(page.locator(".st-key-text textarea")).to_have_value(sentence["text"])
+    wait_run(page)
+
+
+PASSING = """window.passing = [];
+document.addEventListener("headlight-view", (event) => {
+    const { view } = event.composedPath()[0];
+    if (!view.root?.matches(".start")) return;
+    new MutationObserver(() => {
+        const words = view.words.map(({ button }) => button),
+            looks = words.find((word) => word.ariaPressed === "true").firstChild.textContent,
+            now = `${looks} ${words.at(-2).firstChild.textContent}`;
+        if (window.passing.at(-1) !== now) window.passing.push(now);
+        if (STOPS && looks === "because") document.dispatchEvent(new KeyboardEvent("keydown", { key: "x" }));
+    }).observe(view.sentence, { subtree: true, childList: true, attributes: true });
+})"""
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_film_runs_once(new_page, app_url, stops):
+    """The words look one after another, *tired* turns to *wide* and back; a key ends it; no second time in a visit."""
+    page = new_page(viewport=SCREEN, fresh=True)
+    page.add_init_script(PASSING.replace("STOPS", str(stops).lower()))
+    page.goto(app_url)
+    expect(page.locator(".story")).to_be_attached()
+    page.wait_for_function("window.passing.length > 3")
+    expect(page.locator(".start .says")).to_have_attribute("aria-live", "polite")
+    assert_shown(page, 0, "it")
+    passing = page.evaluate("window.passing")
+    assert passing[0] in ("it tired", "the tired") and passing[-1] == "it tired" and "because tired" in passing
+    assert ("it wide" in passing) == (not stops)
+    page.get_by_role("link", name=T("masks.title")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(T("masks.title"))
+    page.go_back()
+    expect(page.locator(".start .word").first).to_be_visible()
+    wait_run(page)
+    assert page.evaluate("window.passing") == passing

@@ -6,9 +6,12 @@ import { element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
-import { describe, joinSentences, LEAST, otherWords } from "./looks.js";
+import { CHOSEN, describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
 const WIDEST = 10; // px, of an arc of weight 1
+const FILM = 4000; // ms: the words look one after another, then one word of the sentence changes
+const INTERRUPTIONS = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart"];
+let isFilmOver = matchMedia("(prefers-reduced-motion: reduce)").matches; // it runs once in a visit
 
 export default mount((parent) => new Arcs(parent));
 
@@ -26,11 +29,16 @@ class Arcs extends View {
 
   close() {
     this.watch.disconnect();
+    this.endFilm?.();
     super.close();
   }
 
   receive(data) {
-    if (JSON.stringify(data.sentences) + data.lang !== this.drawnData) this.#begin(data);
+    if (JSON.stringify(data.sentences) + data.lang !== this.drawnData) {
+      this.endFilm?.();
+      this.#begin(data);
+      if (!isFilmOver && data.longest && this.twins) this.#film();
+    }
     if (data.asks && !this.asked) {
       this.asked = true; // when this has been painted, there is time for what comes next
       requestAnimationFrame(() => setTimeout(() => this.send("painted", true)));
@@ -53,6 +61,30 @@ class Arcs extends View {
     this.#open(0);
   }
 
+  /** Play the film, until it ends or anything is pressed or moved; then the picture is what it was. */
+  #film() {
+    isFilmOver = true;
+    const last = this.words.findIndex(({ key }) => key === this.selected),
+      walk = this.words.slice(0, last + 1).map(({ key }) => key),
+      started = performance.now();
+    this.status.removeAttribute("aria-live"); // nobody is told what only passes by
+    const timer = setInterval(() => {
+      const part = (performance.now() - started) / FILM;
+      if (part >= 1) return this.endFilm();
+      const at = part > 0.65 ? 1 : 0;
+      if (at !== this.at) this.#open(at);
+      this.#show(walk[Math.min(walk.length - 1, Math.floor((part / 0.45) * walk.length))]);
+    }, 100);
+    this.endFilm = () => {
+      clearInterval(timer);
+      for (const kind of INTERRUPTIONS) document.removeEventListener(kind, this.endFilm);
+      this.endFilm = null;
+      this.status.setAttribute("aria-live", "polite");
+      this.#open(0);
+    };
+    for (const kind of INTERRUPTIONS) document.addEventListener(kind, this.endFilm);
+  }
+
   #row() {
     const { words, model, layer, head, made } = this.data;
     const from = element("span", "from", {}, fill(made ? words.from : words.from_now, { model, layer, head, made }));
@@ -60,7 +92,7 @@ class Arcs extends View {
     if (this.sentences.length === 1) {
       const back = element("button", "plain", { type: "button" }, words.back);
       back.addEventListener("click", () => this.send("typed", { text: "" }));
-      this.row.replaceChildren(...(this.data.longest ? [back] : []), from);
+      this.row.replaceChildren(...(this.data.longest && !this.data.example ? [back] : []), from);
       return;
     }
     this.twins = segments(
@@ -168,6 +200,7 @@ class Arcs extends View {
     this.selected = query;
     for (const { key, button } of this.words) button.tabIndex = key === query ? 0 : -1;
     this.#show(query);
+    document.dispatchEvent(new CustomEvent(CHOSEN, { detail: { text: this.sentences[this.at].text, query } }));
   }
 
   #show(query) {
