@@ -12,9 +12,8 @@ from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.errors import ModelError
 from viz.frame.compute import model
 from viz.frame.format import number, part
-from viz.frame.layer_kinds import say_layer_kinds
 from viz.frame.modes.figure_facts import note
-from viz.frame.scene import Scene, unsupported_part
+from viz.frame.scene import Scene, say_layer_kinds, unsupported_part
 from viz.frame.shared import Places
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences

@@ -7,8 +7,7 @@ from itertools import groupby
 import streamlit as st
 
 from pages.glossary.parameters import ORDER, TERM
-from viz.frame.links import SHARED
-from viz.frame.links.terms import heading, see
+from viz.frame.links import SHARED, heading, see
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections

@@ -7,7 +7,7 @@ import streamlit as st
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.format import number
-from viz.frame.head_grid.view_controls import view_controls
+from viz.frame.head_grid.grid import view_controls
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
 from viz.frame.shared import TEMPERATURE

@@ -15,9 +15,9 @@ from viz.frame.modes import say
 from viz.frame.scene import Scene
 from viz.frame.show import show_bars, show_table
 from viz.models.capture import Head
-from viz.params import Ints
+from viz.params import Ints, Scope
 
-OFF = Ints("off", high=lambda n_heads: n_heads - 1)
+OFF = Ints("off", high=lambda n_heads: n_heads - 1, scope=Scope("heads"))
 
 
 def draw(context: HeadsContext) -> list[Check]:

@@ -19,7 +19,7 @@ from pages.long_text.compute_shape_checks import wall_errors, wrong_names
 from pages.long_text.context import LongTextContext
 from viz.core.long.streamed import LongMap
 from viz.frame.checks import Check, check
-from viz.frame.compute import recount
+from viz.frame.compute import recount, rows
 from viz.frame.specs import Mask
 
 
@@ -96,10 +96,10 @@ def _own_row_check(context: LongTextContext, row: int, weights: Tensor) -> list[
     source, capture = context.scene.choice.source, context.seen
     if source.kind != "model" or context.scene.capture.tokens.ids != capture.tokens.ids:
         return []
-    if not recount.has_own_row(source):
+    if not rows.has_own_row(source):
         return []
-    expected = recount.row_of(source, context.layer, Mask(), context.head, row)
-    may = recount.row_tolerance(context.scene.capture.calls[context.layer], context.head, row)
-    off = recount.row_error(expected, weights)
+    expected = rows.row_of(source, context.layer, Mask(), context.head, row)
+    may = rows.row_tolerance(context.scene.capture.calls[context.layer], context.head, row)
+    off = rows.row_error(expected, weights)
     layer = context.scene.layer_number
     return [check("long_text.check_own_row", off, may, layer=layer, head=context.head, row=row)]

@@ -18,10 +18,9 @@ from viz.frame.checks import Check
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, report_progress
 from viz.frame.inputs import PageInputs
-from viz.frame.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
+from viz.frame.scene import Scene, chosen_head, model_own, say_layer_kinds, unknown_tokens
 from viz.frame.shared import MODEL
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER

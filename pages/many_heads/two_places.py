@@ -17,7 +17,7 @@ from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.modes.inner_steps import offer
 from viz.frame.show import MAPS, show_bars
-from viz.params import Int, Real
+from viz.params import Int, Real, Scope
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words on the map; random vectors on which the loss is measured, their width, and their seed."""
@@ -58,7 +58,7 @@ def shift_off() -> float:
     return float((outputs_of(x, heads_of(2, EVEN)) - target).abs().max())
 
 
-TOY_HEADS = Int("toy_heads", 1, low=1, high=MOST)
+TOY_HEADS = Int("toy_heads", 1, low=1, high=MOST, scope=Scope("two_places"))
 TOY_BEFORE = Real("toy_before", 0.5, high=1.0)
 
 

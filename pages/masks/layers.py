@@ -16,7 +16,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.params import Choice, Int
+from viz.params import Choice, Int, Scope
 from viz.text.naming import name_token
 
 REACH = r"""\begin{gathered}
@@ -26,10 +26,10 @@ REACH = r"""\begin{gathered}
 
 PERIODS = {"five": 6, "three": 4, "one": 2, "full": 1, "none": 0}
 """Layers from one full layer to the next; 0 for none."""
-PATTERN = Choice("pattern", "none", among=tuple(PERIODS))
+PATTERN = Choice("pattern", "none", among=tuple(PERIODS), scope=Scope("layers"))
 NEAR = Choice("near", among=("window", "chunks"))
-NEAR_SIZE = Int("near_size", 3, low=1, high=64)
-STACK = Int("stack", 6, low=1, high=12)
+NEAR_SIZE = Int("near_size", 3, low=1, high=64, scope=Scope("layers"))
+STACK = Int("stack", 6, low=1, high=12, scope=Scope("layers"))
 
 
 def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:

@@ -15,9 +15,8 @@ from viz.frame.available_models import is_here, listed_entries, megabytes_to_fet
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
-from viz.frame.layer_kinds import say_layer_kinds
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, provenance, say_unknown
+from viz.frame.scene import Scene, provenance, say_layer_kinds, say_unknown
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.registry import SMALL_DECODER

@@ -10,6 +10,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.modes import say
 from viz.frame.modes.inner_steps import offer
+from viz.frame.shared import SEED
 from viz.params import Int
 from viz.params.memory import Remembered
 from viz.text import Translate
@@ -22,7 +23,6 @@ PRESENTED = 12
 """Tokens that a presentation writes one by one."""
 N_WRITTEN = Int("written", high=limits.CONTINUED_TOKENS)
 HEAT = Int("heat", among=HEATS)
-WRITE_SEED = Int("write_seed", high=9_999)
 
 
 def draw(context: NextWordContext) -> list[Check]:
@@ -35,7 +35,7 @@ def draw(context: NextWordContext) -> list[Check]:
         heat = HEAT.select_slider(t("next_word.heat"), width=220, says=lambda heat: _heat(t, heat))
         seed = 0
         if heat:
-            seed = WRITE_SEED.number_input(t("choice.seed"), width=130)
+            seed = SEED.number_input(t("choice.seed"), width=130)
         else:
             # An empty element reserves the place, so that the buttons keep their delta path.
             st.empty()

@@ -7,8 +7,7 @@ from torch.nn.functional import linear
 from pages.two_sequences.context import TwoSequencesContext
 from viz.core.analysis.checks import largest
 from viz.frame.checks import Check, check, grid_checks, scene_checks
-from viz.frame.head_grid.grid import grid
-from viz.frame.head_grid.view_controls import view_controls
+from viz.frame.head_grid.grid import grid, view_controls
 from viz.frame.modes import say
 from viz.frame.scene import Scene
 from viz.params import Choice

@@ -20,14 +20,14 @@ from viz.frame.modes import say
 from viz.frame.show import show_table
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
-from viz.params import Int
+from viz.params import Int, Scope
 
 SHAPES = View("two_sequences/shapes", words="two_sequences.shapes.")
 SIZES = {
     name: Int(f"two_{name}", default, low=1, high=64)
     for name, default in (("d_model", 10), ("d_memory", 7), ("d_head", 4), ("d_value", 5), ("d_output", 3))
 }
-HEADS = Int("two_heads", 2, low=1, high=16)
+HEADS = Int("toy_heads", 2, low=1, high=16, scope=Scope("widths"))
 MEANS = {
     "X": "x",
     "M": "memory",

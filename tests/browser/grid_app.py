@@ -5,8 +5,7 @@ from starlette.middleware import Middleware
 
 from viz.frame import specs
 from viz.frame.examples import examples
-from viz.frame.head_grid.grid import grid
-from viz.frame.head_grid.view_controls import HIDE, MERGE, WHAT
+from viz.frame.head_grid.grid import HIDE, MERGE, WHAT, grid
 from viz.frame.inputs import MASK, Chips, Choice
 from viz.frame.scene import Scene
 from viz.frame.shared import LANG, LAYER, SOURCE, TEXT

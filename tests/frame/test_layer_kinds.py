@@ -17,7 +17,7 @@ from viz.frame.checks import attention_checks
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
 from viz.frame.head_grid import grid
-from viz.frame.layer_kinds import ranges
+from viz.frame.scene import ranges
 from viz.models import capture
 from viz.text import LANGUAGES, translator
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.frame.links.terms import see
+from viz.frame.links import see
 from viz.modes.share import panel
 from viz.text import translator
 from viz.text.glossary import terms

@@ -56,7 +56,7 @@ def open_pages(copy: Path) -> tuple[list[str], list[str], dict[str, bool]]:
     )
     assert process.returncode == 0, process.stderr[-3000:]
     modes, pages, framed = json.loads(process.stdout.splitlines()[-1])
-    return [mode.removeprefix("viz.modes.") for mode in modes], pages, framed
+    return [mode.split(".")[2] for mode in modes], pages, framed
 
 
 @pytest.mark.fast("lesson", "present")

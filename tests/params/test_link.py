@@ -89,7 +89,7 @@ def test_value_of_wrong_type_is_unset(open_app):
 
 @pytest.mark.parametrize(
     ("page", "name", "section"),
-    [("heads", "off", "switched_off"), ("next_word", "cut", "switch_off"), ("share_kv", "twin_off", "copying")],
+    [("heads", "off", "switched_off"), ("next_word", "cut", "switch_off"), ("share_kv", "off", "copying")],
 )
 def test_link_that_repeats_number_is_refused(open_app, page, name, section):
     """A control for several numbers chooses each once; twice the same head was added up twice."""

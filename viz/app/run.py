@@ -10,7 +10,6 @@ from viz.errors import ModelError
 from viz.frame import modes, queue_notice, sidebar, view
 from viz.frame.connection import loading, redirects, visit
 from viz.frame.connection.fragments import fragment
-from viz.frame.connection.reconnect import come_back
 from viz.frame.links import SHARED, open_links
 from viz.frame.modes import PageRun, figure_facts
 from viz.frame.search.box import sidebar_search
@@ -77,7 +76,7 @@ def draw_frame() -> None:
             draw_surroundings(t, name)
     except ModelError as error:
         say_error(error)
-    come_back()
+    visit.come_back()
     link.end(redirects.replace_entry)
 
 

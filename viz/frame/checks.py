@@ -73,7 +73,7 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
 
 def grid_checks(scene: Scene, view: View, layer: int, head: int) -> list[Check]:
     """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
-    from viz.frame.compute.grid_errors import grid_errors
+    from viz.frame.compute.recount import grid_errors
 
     choice = scene.choice
     return _checks(grid_errors(choice.source, choice.mask, view, layer, head))

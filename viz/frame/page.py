@@ -21,8 +21,7 @@ from viz.frame.compute import read
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.openings import name_text_in_link
 from viz.frame.header.footer import footer
-from viz.frame.header.tabs import draw_tabs
-from viz.frame.header.views import draw_views
+from viz.frame.header.tabs import draw_tabs, draw_views
 from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs
 from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say

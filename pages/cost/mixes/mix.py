@@ -23,7 +23,7 @@ from viz.core.cost.mixed import (
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.latent import LatentSpec
 from viz.frame.lazy import lazy
-from viz.params import Choice, Int
+from viz.params import Choice, Int, Scope
 
 PERIODS = {"one": 2, "three": 4, "five": 6, "none": 0, "full": 1}
 """Layers from one full layer to the next; 0 for none."""
@@ -32,9 +32,9 @@ WITH_SIZE = ("window", "select")
 MEASURES = {"flops": step_flops, "cache": cache_bytes}
 
 KIND = Choice("mix_kind", among=("window", "linear", "latent", "select"))
-PATTERN = Choice("mix_pattern", "five", among=tuple(PERIODS))
-SIZE = Int("mix_size", 1024, low=1, high=10**6)
-N_LAYERS = Int("mix_layers", 24, low=1, high=96)
+PATTERN = Choice("pattern", "five", among=tuple(PERIODS), scope=Scope("mixes"))
+SIZE = Int("near_size", 1024, low=1, high=10**6, scope=Scope("mixes"))
+N_LAYERS = Int("stack", 24, low=1, high=96, scope=Scope("mixes"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -156,9 +156,9 @@ def test_model_sizes_equal_class_defaults(model):
 @pytest.mark.parametrize(
     "link",
     [
-        {"mix_pattern": "full", "cost_n": 10**12, "cost_d": 10**6},
-        {"mix_pattern": "none", "mix_layers": 1, "cost_n": 1, "cost_d": 1, "mix_size": 1},
-        {"mix_pattern": "one", "mix_layers": 96, "mix_size": 10**6, "cost_d": 997, "cost_h": 997},
+        {"pattern": "full", "cost_n": 10**12, "cost_d": 10**6},
+        {"pattern": "none", "stack": 1, "cost_n": 1, "cost_d": 1, "near_size": 1},
+        {"pattern": "one", "stack": 96, "near_size": 10**6, "cost_d": 997, "cost_h": 997},
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
@@ -177,7 +177,7 @@ def test_mixes_checks_hold(open_app, kind, link):
         ({"mix_kind": "linear"}, "97", "33"),
         ({"mix_kind": "latent"}, "never", "1"),
         ({"mix_kind": "select"}, "1,373", "never"),
-        ({"mix_kind": "window", "mix_size": 10}, "11", "11"),
+        ({"mix_kind": "window", "near_size": 10}, "11", "11"),
     ],
 )
 def test_mixes_sentences_name_crossings(open_app, lang, link, flops, cache):
@@ -190,12 +190,12 @@ def test_mixes_sentences_name_crossings(open_app, lang, link, flops, cache):
 
 def test_mixes_size_only_where_it_counts(open_app):
     """A window and a selection have a size; it is kept for them while another kind is open."""
-    app = open_app("cost", section="mixes", mix_size=77)
-    assert app.number_input(key="mix_size").value == 77
+    app = open_app("cost", section="mixes", near_size=77)
+    assert app.number_input(key="near_size").value == 77
     app.button_group(key="mix_kind").set_value("linear").run()
-    assert "mix_size" not in [element.key for element in app.number_input]
+    assert "near_size" not in [element.key for element in app.number_input]
     app.button_group(key="mix_kind").set_value("select").run()
-    assert app.number_input(key="mix_size").value == 77
+    assert app.number_input(key="near_size").value == 77
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -266,7 +266,7 @@ def test_stopped_it_keeps_what_was_written(open_app):
 def test_sampling_seed_reproduces_text(open_app):
     lines = set()
     for seed in (0, 1, 0):
-        app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, write_seed=seed, written=8)
+        app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, seed=seed, written=8)
         assert not app.exception
         lines.add(next(line for line in texts(app) if "▸" in line))
     assert len(lines) == 2

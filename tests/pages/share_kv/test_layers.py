@@ -22,10 +22,10 @@ LINKS = [
     {},
     {"lang": "zh", "mask": "causal", "n_kv_heads": 2},
     {"mask": "both", "pad": 5, "pad_left": 1},
-    SEEDED | {"mask": "causal", "group_size": 3, "reading_layer": 2, "cache_pattern": "one", "cache_window": 2},
-    {"source": "words", "text": "word", "n_heads": 1, "group_size": 6, "cache_pattern": "none", "cache_window": 64},
+    SEEDED | {"mask": "causal", "group_size": 3, "reading_layer": 2, "pattern": "one", "near_size": 2},
+    {"source": "words", "text": "word", "n_heads": 1, "group_size": 6, "pattern": "none", "near_size": 64},
     {"source": "embeddings", "group_size": 1, "tokens_read": 2},
-    {"model": "twin-g2", "text": "red blue red blue", "group_size": 2, "cache_pattern": "three", "cache_window": 1},
+    {"model": "twin-g2", "text": "red blue red blue", "group_size": 2, "pattern": "three", "near_size": 1},
 ]
 
 
@@ -99,9 +99,9 @@ def test_seeded_layers_run_in_order():
 @pytest.mark.parametrize(
     ("link", "n_columns"),
     [
-        ({"cache_pattern": "five", "cache_window": 3}, 5 * 3 + 10),
-        ({"cache_pattern": "one", "cache_window": 2, "tokens_read": 5}, 3 * 2 + 3 * 5),
-        ({"cache_pattern": "none", "cache_window": 4}, 6 * 4),
+        ({"pattern": "five", "near_size": 3}, 5 * 3 + 10),
+        ({"pattern": "one", "near_size": 2, "tokens_read": 5}, 3 * 2 + 3 * 5),
+        ({"pattern": "none", "near_size": 4}, 6 * 4),
     ],
 )
 def test_windows_bytes_by_hand(open_app, link, n_columns):
@@ -109,22 +109,22 @@ def test_windows_bytes_by_hand(open_app, link, n_columns):
     app = open_app("share_kv", section="across_layers", view="windows", n_kv_heads=4, **SEEDED | link)
     n, width = link.get("tokens_read", 10), AttentionSpec(d_model=app.session_state["d_model"], n_heads=4).d_k
     column = 4 * 2 * width * 2
-    values = {"n": n, "near": 6 - len([layer for layer in layer_kinds(link["cache_pattern"], 6) if layer])}
+    values = {"n": n, "near": 6 - len([layer for layer in layer_kinds(link["pattern"], 6) if layer])}
     values |= {"kept": size(n_columns * column), "all": size(6 * n * column), "share": share(n_columns / (6 * n))}
-    assert T("share_kv.windows.says", w=link["cache_window"], **values) in sentences_of(app)
+    assert T("share_kv.windows.says", w=link["near_size"], **values) in sentences_of(app)
     cells = matrices(app)["cached_tokens"][1]
     assert int((cells == 1).sum()) == n_columns
 
 
 def test_windows_long_enough_drop_nothing(open_app):
-    app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, cache_window=10)
+    app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, near_size=10)
     bytes_read = app.session_state["n_kv_heads"] * 6 * 10 * 4 * (app.session_state["d_model"] // 4)
     assert T("share_kv.windows.same", n=10, near=5, w=10, all=size(bytes_read)) in sentences_of(app)
 
 
 def test_windows_growth_levels_off(open_app):
     """With all layers behind a window the line is flat from there on; without, it is straight."""
-    app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, cache_pattern="none", cache_window=4)
+    app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, pattern="none", near_size=4)
     full, near = (line["y"] for line in line_charts(app)["window_growth"]["lines"])
     assert full == [full[0] * n for n in range(1, 11)]
     assert near == [full[0] * min(n, 4) for n in range(1, 11)]

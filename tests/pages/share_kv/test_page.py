@@ -240,7 +240,7 @@ class TestTwins:
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
 
     def test_without_second_layer_prediction_fails(self, open_app):
-        table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15", section="copying"))[0]
+        table = tables(open_app("share_kv", off="8-9-10-11-12-13-14-15", section="copying"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
 

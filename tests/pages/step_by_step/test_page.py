@@ -576,7 +576,7 @@ def test_defaults_stay_out_of_link(open_app):
 @pytest.mark.usefixtures("without_source_checks")
 def test_split_owners_and_missing_transpose(open_app):
     t = translator("en")
-    right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
+    right, wrong = (open_app("step_by_step", section="split", toy_heads=4, no_transpose=off) for off in (0, 1))
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
     assert t("step_by_step.split.shapes", n=16, d=384, H=12, d_k=32) in sentences_of(right)
     assert not right.error

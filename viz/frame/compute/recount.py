@@ -1,7 +1,8 @@
 """Small parts of a page's numbers, computed by a second way and cached, for its live checks."""
 
+import json
 import zlib
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
-from viz.core.analysis.checks import scores_rounding, sink_share
-from viz.core.heads import HeadWeights
+from viz.components.head_grid import TOP, Packed
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.random_place import random_place
-from viz.core.spec import AttentionSpec
-from viz.frame.compute import cached, model, read, trace
-from viz.frame.compute.head_grid import axis
-from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.compute import cached, head_grid, model, read, trace
+from viz.frame.compute.mask_rule import mask_by_rule, with_mask
+from viz.frame.compute.rows import has_own_row, row_error, row_of, row_tolerance
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Call, Head
-from viz.models.recount.own_attention import has_own_attention, own_row, own_state_without
+from viz.models.recount.own_attention import has_own_attention, own_state_without
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_numbers_of_words, wrong_words
 from viz.models.recount.weights import file_error
 from viz.models.tokens import Tokens
@@ -26,108 +26,25 @@ from viz.models.tokens import Tokens
 Compared = tuple[str, float, float, dict[str, Any]]
 """What was compared (a text key), how far it is off, how far it may be, and the values of the text."""
 
-LEAST = 1e-12
-"""Weight that a mask must leave of a row for the row to be compared: below it float32 has lost what stood there."""
-
-MOST_ROUNDED = 0.05
-"""Weight that rounding may move in a row of scores of thousands."""
+CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One row of one head of a layer, (K,), by another way than the page's, and what it hands on, if that is known.
-
-    ``head_output`` (d_v,) is the head's own output in this row, or ``output`` (d_out,) that of all heads behind W_O.
-    """
-
-    layer: int
-    head: int
-    row: int
-    weights: Tensor
-    head_output: Tensor | None = None
-    output: Tensor | None = None
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the blocks of a browser's data, read by NumPy."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:end])
+    blocks, at = {}, end
+    for name, kind, count in header["blocks"]:
+        dtype = np.dtype(CODES[kind])
+        blocks[name] = np.frombuffer(data, dtype, count, at)
+        at += -(-count * dtype.itemsize // 4) * 4
+    return header, blocks
 
 
 def random_cell(call: Call, source: Source, layer: int, mask: Mask) -> tuple[int, int]:
     """The head and the row of a layer that the checks of a scene look at: for the same scene the same."""
     n_heads, n_rows = call.q.shape[:2]
     return random_place(n_heads, source, layer, mask, "head"), random_place(n_rows, source, layer, mask, "row")
-
-
-def has_own_row(source: Source) -> bool:
-    """Return True if a row of this source's heads can be recomputed: of seeded heads, and of a model on one text."""
-    return source.kind != "model" or (not source.target and has_own_attention(model(source.model)))
-
-
-@cached
-def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
-    """One row of a head: by transformers' own attention where it is a model's, by NumPy where the heads are seeded."""
-    text_capture = read(source)
-    if source.kind == "model":
-        weights, output = own_row(model(source.model), text_capture, layer, head, row)
-        if mask.kind == "own":
-            return Row(layer=layer, head=head, row=row, weights=weights, output=output)
-        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, text_capture.calls[layer], head, row))
-    return _seeded_row(source, text_capture.calls[layer], mask, layer, head, row)
-
-
-def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
-    is_open = mask_by_rule(mask, call.q.shape[1], call.k.shape[1])
-    return torch.ones(call.k.shape[1], dtype=torch.bool) if is_open is None else is_open[row]
-
-
-def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tensor:
-    """Return a row of weights under a further mask, divided by its sum; NaN where float32 has rounded the sum to 0."""
-    is_open = _open_keys(mask, call, row)
-    layer_mask = call.options.get("allowed")
-    if layer_mask is not None:
-        is_open = is_open & layer_mask.expand(call.q.shape[0], *layer_mask.shape[-2:])[0, row]
-    remaining = weights * is_open
-    total = remaining.sum()
-    # No mask closes the sink.
-    if (sink_weight := sink_share(call.q, call.k, **call.options)) is not None:
-        total = total + sink_weight[head, row].to(total.dtype)
-    if not is_open.any():
-        return remaining
-    return remaining / total if float(total) > LEAST else torch.full_like(remaining, torch.nan)
-
-
-def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, row: int) -> Row:
-    """A row of seeded heads in float64, from their vectors and from weights drawn anew."""
-    x, memory = call.x.double().numpy(), call.memory.double().numpy()
-    spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
-    weights, group = HeadWeights.random(spec, seed=source.seed), head * spec.G // spec.H
-    w_q, w_k, w_v = (w.double().numpy() for w in (weights.w_q, weights.w_k, weights.w_v))
-    query_columns, key_columns = (
-        slice(head * spec.d_k, (head + 1) * spec.d_k),
-        slice(group * spec.d_k, (group + 1) * spec.d_k),
-    )
-    scores = (memory @ w_k[:, key_columns]) @ (x[row] @ w_q[:, query_columns]) / np.sqrt(spec.d_k)
-    is_open = _open_keys(mask, call, row).numpy()
-    shares = (
-        np.where(is_open, np.exp(scores - scores[is_open].max(initial=-np.inf)), 0.0) if is_open.any() else scores * 0
-    )
-    shares = shares / max(shares.sum(), 1e-300)
-    values = memory @ w_v[:, group * spec.d_v : (group + 1) * spec.d_v]
-    return Row(
-        layer=layer,
-        head=head,
-        row=row,
-        weights=torch.from_numpy(shares),
-        head_output=torch.from_numpy(shares @ values),
-    )
-
-
-def row_error(row: Row, weights: Tensor) -> float:
-    """Return how far weights that are shown, (K,), are from a row computed by another way."""
-    off = (row.weights - weights).abs()
-    return 0.0 if bool(row.weights.isnan().all()) else float(off.max())
-
-
-def row_tolerance(call: Call, head: int, row: int) -> float:
-    """Return how far a row of a layer may be off: large scores are rounded more, and each rounds in its own way."""
-    lost = scores_rounding(call.q, call.k, call.options.get("scale"))[head, row]
-    return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
 
 
 @cached
@@ -178,7 +95,7 @@ def wrong_rows(source: Source, view: View) -> int:
     """Return how many tokens stand in a row or column of the head grid whose label has not their letters."""
     text_capture, wrong = read(source), 0
     for tokens in {id(side): side for side in (text_capture.queries, text_capture.tokens)}.values():
-        message = axis(tokens, view).sent()
+        message = head_grid.axis(tokens, view).sent()
         if source.kind == "words":
             wrong += wrong_numbers_of_words(tokens.ids, [message["labels"][row] for row in message["of"]])
             continue
@@ -219,6 +136,63 @@ def vector_error(source: Source) -> tuple[int, float]:
         alone = model(source.model).embeddings([ids[place]])
         alone = layer_norm(alone, alone.shape[1:])[0]
     return place, float((alone - x[place]).abs().max())
+
+
+@cached
+def grid_errors(source: Source, mask: Mask, view: View, layer: int, head: int) -> tuple[Compared, ...]:
+    """Compare the grid's labels, a random row of its small maps, and a random row of the large one."""
+    labels: Compared = "truth.grid_labels", wrong_rows(source, view), 0, {}
+    if view != View():
+        return (labels,)
+    text_capture, wall = read(source), head_grid.wall(source, mask, view)
+    any_layer = random_place(text_capture.n_layers, source, mask, "wall")
+    any_head, row = random_cell(text_capture.calls[any_layer], source, any_layer, mask)
+    rows = [labels]
+    if wall.pool == 1:
+        row_values = _row_of_wall(wall, any_layer, any_head, row)
+        rows.append(_compare_row("truth.wall", source, mask, (any_layer, any_head, row), row_values, 1 / TOP))
+    large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
+    if large is not None:
+        rows.append(_compare_row("truth.large", source, mask, (layer, head, row), large))
+    return tuple(rows)
+
+
+def _compare_row(
+    key: str, source: Source, mask: Mask, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
+) -> Compared:
+    """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
+    (layer, head, row), text_capture = place, read(source)
+    call = text_capture.calls[layer]
+    if has_own_row(source):
+        off = row_error(row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
+    else:
+        # A model's heads between two texts are held to torch's own attention on what went in.
+        options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
+        weights = sdpa_weights(call.q, call.k, **options)[head, row]
+        off = float((weights - torch.from_numpy(row_values)).abs().max())
+    tolerance = row_tolerance(call, head, row) + coded
+    return key, off, tolerance, {"layer": text_capture.number(layer), "head": head, "row": row}
+
+
+def _row_of_wall(wall: Packed, layer: int, head: int, row: int) -> np.ndarray:
+    header, blocks = unpacked(wall.data)
+    shape: Sequence[int] = (header["n_layers"], header["n_heads"], header["rows"], header["columns"])
+    return blocks["values"].reshape(shape)[layer, head, row].astype(np.float64) / TOP
+
+
+def _row_of_head(packed: Packed, row: int) -> np.ndarray | None:
+    """The weights that the browser makes of a row of exact scores; None where they are coded."""
+    header, blocks = unpacked(packed.data)
+    if header.get("codec") != "float32":
+        return None
+    scores = blocks["scores"].reshape(header["rows"], header["columns"])[row].astype(np.float64)
+    if not np.isfinite(scores).any():
+        return np.zeros(len(scores))
+    sink = header.get("sink", -np.inf)
+    top = max(scores[np.isfinite(scores)].max(), sink)
+    shares = np.exp(scores - top)
+    weights: np.ndarray = shares / (shares.sum() + np.exp(sink - top))
+    return weights
 
 
 @cached

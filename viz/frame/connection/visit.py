@@ -1,6 +1,9 @@
-"""The visit of this run: the link that opened it, and if anything was chosen before."""
+"""The visit of this run: the link that opened it, if anything was chosen before, and its end with a connection."""
 
 from collections.abc import Mapping
+from datetime import timedelta
+
+import streamlit as st
 
 from viz.params import Parameter
 from viz.params.link import address_parameters
@@ -55,3 +58,13 @@ def came_for_reader(lang: str, *, reads_bare: bool) -> bool:
 def stay_untouched(*names: str) -> None:
     """Note for the next run that none of these parameters has been chosen, if it is so."""
     _NO_CHOICES_BEFORE.set(not any(Parameter(name).is_chosen for name in names))
+
+
+@st.fragment(run_every=timedelta(days=1))
+def come_back() -> None:
+    """Have the browser ask for a run whenever it is connected again, to this server or to another one.
+
+    It does so for a page with a timed part only. Any other page keeps its picture, but the session behind it may be a
+    new one (its server ended, or it was away for too long) that has never run: the next change would be overruled by
+    the link. With this, everything has been rebuilt from the link before anybody acts.
+    """

@@ -18,13 +18,15 @@ from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, vi
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
-from viz.params import Choice, Ints, Parameter
+from viz.params import Choice, Flag, Ints, Parameter
 
 AnyParameter = TypeVar("AnyParameter", bound=Parameter[Any])
 
 SORT = Choice("sort", among=SORTS)
 SHOW = Choice("show", among=("all", "layer", "top"))
 LOOK = Choice("look", among=("map", "lines", "across"))
+WHAT = Choice("what", among=("weights", "scores"))
+MERGE, HIDE = Flag("merge"), Flag("hide")
 COMBINE = Choice("combine", among=("one", "mean", "max"))
 SEVERAL = Ints("several", high=lambda n_all_heads: n_all_heads - 1)
 BROWSER_PARAMETERS: Mapping[str, Parameter[Any]] = {
@@ -65,6 +67,21 @@ def _parameter(channel: str, name: str) -> str:
     The head is one for all grids of a page, which show the same heads at work.
     """
     return name if channel == "grid" or name in ("layer", "head") else f"{channel}_{name}"
+
+
+def view_controls(scene: Scene) -> specs.View:
+    """Draw a chip with the view options of a map and their effects."""
+    t, what, merge, hide = scene.t, WHAT.read(), MERGE.read(), HIDE.read()
+    label = " · ".join([t(f"view.{what}"), *[t("view.merged")] * merge, *[t("view.hidden")] * hide])
+    with scene.chips.add("view", label):
+        WHAT.segments(t("view.what"), says=lambda code: t(f"view.{code}"), help=t("view.what_help"))
+        MERGE.toggle(t("view.merge"), help=t("view.merge_help"))
+        HIDE.toggle(t("view.hide"), help=t("view.hide_help"))
+        if merge and what == "weights":
+            st.caption(t("view.merge_says"))
+        if hide and what == "weights":
+            st.caption(t("view.hide_says"))
+    return specs.View(what=what, merge=merge, hide=hide)
 
 
 def opening_query(scene: Scene) -> int:

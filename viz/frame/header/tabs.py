@@ -1,13 +1,17 @@
-"""The tabs of a page: its main sections in one line, and a menu *More* with the others."""
+"""The tabs of a page: its main sections in one line, a menu *More* with the others, and the views of the open one."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz.frame.shared import SECTION
 from viz.params.memory import Remembered
-from viz.text import Translate
+from viz.text import Translate, has_text
+
+if TYPE_CHECKING:
+    from viz.frame.section import Section
 
 ON_A_PHONE = 3
 """Tabs that a phone has room for; the style sheet hides the others there, and a menu of its own lists them."""
@@ -54,3 +58,16 @@ def _open(menu: Remembered[str | None]) -> None:
     """Open the section chosen in a menu."""
     if section := menu.read():
         SECTION.choose(section)
+
+
+def draw_views(t: Translate, page: str, section: "Section") -> None:
+    """Draw a button for each view of a section, if it has several."""
+    if not section.views:
+        return
+
+    def title(name: str) -> str:
+        """Return a view's name beside the others, if there is one; else its title."""
+        short = f"{page}.{name}.pill"
+        return t(short if has_text(short) else f"{page}.{name}.title")
+
+    section.opened_view.pills(t("page.views"), says=title, label_visibility="collapsed", width="content")

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 
-from viz.frame.links.terms import heading, see
+from viz.frame.links import heading, see
+from viz.frame.modes import Mode
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
 from viz.text import Translate, translator
@@ -102,3 +103,32 @@ def _note(t: Translate, lang: str, term: Term) -> str:
 @lru_cache(maxsize=MAX_SENTENCES)
 def _heading(lang: str, code: str) -> str:
     return heading(lang, terms()[code])
+
+
+class GlossaryMode(Mode):
+    """At its first place on the screen each term opens what it means."""
+
+    def before(self, t: Translate) -> None:
+        """Begin with no term marked."""
+        begin()
+
+    def mark(self, sentence: str) -> str:
+        """Return the sentence with its terms marked that were not on this screen before."""
+        return mark(sentence)
+
+    def memory(self) -> frozenset[str]:
+        """Return the terms that are marked outside a fragment."""
+        return marked_terms()
+
+    def remember(self, memory: Iterable[str]) -> None:
+        """Begin the run of a fragment with these terms marked."""
+        begin(memory)
+
+    def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
+        """Draw the switch to other books' letters."""
+        from viz.modes.glossary.letters import translate_letters  # the first page has no formula
+
+        translate_letters(t, page, section, latex)
+
+
+MODE = GlossaryMode()

@@ -3,7 +3,9 @@
 Until it is opened nothing of it is computed or sent but the button.
 """
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -14,8 +16,10 @@ from viz.components.kinds import Text
 from viz.components.view import View
 from viz.frame import modes
 from viz.frame.links.address import address, code_rows, is_local
+from viz.frame.modes import Mode, PageRun
 from viz.frame.shared import LANG, open_section
 from viz.frame.sidebar import path_of
+from viz.modes.share import figure_menu
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -69,3 +73,28 @@ def _make_code(url: str, address: str) -> None:
     """Make a code of the address that is shown, if it is the one that was asked for."""
     if address == url:
         _CODE.set(url)
+
+
+class ShareMode(Mode):
+    """A folded button on every page, and the menu of every picture."""
+
+    def before_page(self, t: Translate) -> None:
+        """Keep the button's place."""
+        if modes.shows("navigation"):
+            keep_place()
+
+    def after_page(self, run: PageRun) -> None:
+        """Draw the button; its link has the parameters that the whole page has declared."""
+        if modes.shows("navigation"):
+            offer(run.t, run.page)
+
+    def document(self, lang: str) -> Mapping[str, Any]:
+        """Return the lines in the menus of all pictures."""
+        return {"figures": figure_menu.tell(lang)}
+
+    def is_out_of_date(self) -> bool:
+        """Return True if a section has changed the lines of its pictures."""
+        return figure_menu.is_out_of_date()
+
+
+MODE = ShareMode()
