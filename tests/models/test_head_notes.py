@@ -1,5 +1,6 @@
 """Every number in a head note is measured again on its original sentences (SYLLABUS section 3, F3 to F6)."""
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -48,9 +49,10 @@ SIZES = {entries()[0].id: (6, 12), "multilingual-e5-small": (12, 12), "SmolLM2-1
 @pytest.fixture(scope="module")
 def weight():
     model = load(entries()[0].id)
+    read = cache(lambda text: capture(model, text))
 
     def find(text, layer, head, query, key):
-        text_capture = capture(model, text)
+        text_capture = read(text)
         labels = list(text_capture.tokens.labels)
         place = {"first": labels.index, "last": lambda token: len(labels) - 1 - labels[::-1].index(token)}
         (query, which), (key, where) = query, key
