@@ -165,9 +165,9 @@ def test_sampling_follows_model_probabilities(load_family):
     ids = start(model)
     with torch.inference_mode():
         probabilities = (model.model(torch.tensor([ids])).logits[0, -1] / 0.5).softmax(-1)
-    samples = [continue_text(model, ids, steps=1, temperature=0.5, seed=seed)[0] for seed in range(200)]
+    samples = [continue_text(model, ids, steps=1, temperature=0.5, seed=seed)[0] for seed in range(101)]
     best = int(probabilities.argmax())
-    assert samples.count(best) / 200 == pytest.approx(float(probabilities[best]), abs=0.12)
+    assert samples.count(best) / 101 == pytest.approx(float(probabilities[best]), abs=0.12)
 
 
 def test_continuation_stops_at_end_and_positions(load_family, monkeypatch):

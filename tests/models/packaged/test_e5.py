@@ -113,7 +113,9 @@ def test_single_characters_normalise_as_file():
     mismatches = {c: to for c, to in mapping.items() if ours.normalize_str(c) != to}
     assert mismatches == {}
     unlisted = [
-        chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*mapping, reader.TILDE_STAND_IN}
+        chr(i)
+        for i in range(0, 0x10000, 7)
+        if not 0xD800 <= i < 0xE000 and chr(i) not in mapping and chr(i) != reader.TILDE_STAND_IN
     ]
     normalised = [c for c in unlisted if ours.normalize_str(c) != c]
     assert set(normalised) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
