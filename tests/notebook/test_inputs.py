@@ -219,11 +219,6 @@ def test_show_bytes_of_latin_letters(gpt2):
     assert viz.show([weights], tokenizer.convert_ids_to_tokens(ids)).tokens[0] == want
 
 
-def test_show_tokens_of_cut_character(gpt2):
-    """A character that is cut is shown with the piece's number."""
-    assert viz.show(gpt2, fast("bytes"), "a 猫").tokens[0][-3:] == ("猫₁", "猫₂", "猫₃")
-
-
 def test_byte_level_tokens_are_readable():
     """Without a tokenizer too; words of Polish or French in the same letters stay."""
     maps = torch.full((1, 1, 2, 2), 0.5)

@@ -44,21 +44,6 @@ def test_one_layer_that_stays_is_refused(tokenizer):
         viz.show(model, tokenizer, TEXT)
 
 
-def test_returned_maps_of_another_kind_noted(tokenizer, monkeypatch):
-    """Maps that a model returns and does not multiply its values by, on later tokens too."""
-    model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
-    forward = type(model).forward
-
-    def falsified(self, *args, **options):
-        result = forward(self, *args, **options)
-        if result.attentions:
-            result.attentions = tuple(torch.full_like(layer, 1 / layer.shape[-1]) for layer in result.attentions)
-        return result
-
-    monkeypatch.setattr(type(model), "forward", falsified)
-    assert "In 2 of 2 layers these maps" in viz.show(model, tokenizer, TEXT).notes[0]
-
-
 def test_show_another_output_with_maps_noted(tokenizer, monkeypatch):
     """The maps are then of another computation than the model's own: both numbers are said."""
     model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
@@ -76,7 +61,7 @@ def test_show_another_output_with_maps_noted(tokenizer, monkeypatch):
     assert "differs by 0.25 from that without, of " in note
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_an_encoder_may_look_ahead(dtype):
     """Its weights above the diagonal are its own, in every precision."""
     names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}

@@ -36,7 +36,7 @@ def writer():
 
 @pytest.mark.parametrize("form", ["attentions", "output"])
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 3])
 def test_generate_of_n_tokens_is_stitched(writer, n, use_cache, form):
     """Three steps are no (encoder, decoder, cross); the map is that of one pass over the text."""
     model, tokenizer = writer
@@ -179,12 +179,6 @@ def test_layers_keep_their_numbers(form):
     with pytest.raises(TraitError, match="layer=2 has no maps here: the layers that have some are 1, 3"):
         grid.layer = 2
     assert '"numbers": [1, 3]' in bytes(grid.data)[:2_000].decode("utf8", "ignore")
-
-
-def test_no_layer_with_maps_is_refused():
-    for attentions in ((None, None), (None, None, None)):
-        with pytest.raises(ValueError, match="None"):
-            viz.show(attentions, WORDS)
 
 
 def test_hybrid_layers_are_numbered(writer):
