@@ -4,9 +4,10 @@ import math
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, merge_heads, multi_head, share_kv, split_heads
 from viz.core.masks import causal, padding
@@ -14,10 +15,6 @@ from viz.core.spec import AttentionSpec
 
 EXACT = {"atol": 0, "rtol": 0}
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def wide_spec(n_kv_heads: int = 2) -> AttentionSpec:

@@ -1,18 +1,14 @@
 """Norms: by hand, by properties of every row, and against torch's own."""
 
 import torch
-from torch import Tensor
 from torch.nn.functional import layer_norm as torch_layer_norm
 from torch.nn.functional import rms_norm as torch_rms_norm
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.norm import NormWeights, layer_norm, moments, no_norm, rms_norm, standard_error, standardize
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def random_norm_weights(width: int) -> NormWeights:

@@ -8,18 +8,11 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
+from tests.notebook.samples import fast
 from viz.models.spelling.pieces import spell
 
 TEXT = "The quick brown fox jumps over the lazy dog. "
 GPT2 = {"vocab_size": checkpoints.VOCABULARY, "n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": 64}
-NAMES = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-
-
-def fast(kind, limit=61):
-    names = {} if kind == "bytes" else NAMES
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS[kind](), model_max_length=limit, **names
-    )
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,14 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
+from tests.notebook.samples import fast
 
 TEXT = "The animal was tired."
 
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61)
+    return fast("bytes")
 
 
 def build_model(name, model, **sizes):
@@ -64,12 +65,8 @@ def test_show_another_output_with_maps_noted(tokenizer, monkeypatch):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_an_encoder_may_look_ahead(dtype):
     """Its weights above the diagonal are its own, in every precision."""
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    wordpiece = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS["wordpiece"](), model_max_length=61, **names
-    )
     model = build_model("Bert", "BertForMaskedLM", **checkpoints.BERT).to(dtype)
-    assert viz.show(model, wordpiece, TEXT).weights[0, -1] > 0
+    assert viz.show(model, fast("wordpiece"), TEXT).weights[0, -1] > 0
 
 
 def test_show_learned_sink_is_noted(tokenizer):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from tests.largest import Largest
 from viz.core.analysis.several_heads import (
     head_distances,
@@ -17,10 +18,6 @@ from viz.core.analysis.several_heads import (
     score_form,
 )
 from viz.core.attention import row_softmax
-
-
-def vectors(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 class TestOffsetScores:
@@ -47,13 +44,13 @@ class TestLost:
         assert_close(lost(target[:, :1], target), torch.tensor(0.8))
 
     def test_equals_numpy_least_squares(self):
-        read, target = vectors(29, 5), vectors(29, 3, seed=1)
+        read, target = draw(29, 5), draw(29, 3, seed=1)
         _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
         assert float(lost(read, target)) == pytest.approx(residual.sum() / target.square().sum().item(), rel=1e-9)
 
     def test_one_head_loses_half_two_none(self):
         """Of 509 words less 2 with 7 numbers each; chance lets a read-out of 7 numbers explain about 7 / 507 more."""
-        x = vectors(509, 7)
+        x = draw(509, 7)
         mean = row_softmax(offset_scores(509, {-1: 0.3, 1: 0.7})) @ x
         two = torch.cat([row_softmax(offset_scores(509, {offset: 1.0})) @ x for offset in (-1, 1)], dim=-1)
         assert float(lost(mean[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
@@ -67,7 +64,7 @@ class TestDistances:
         assert head_distances(weights).tolist() == [[0, 0.5], [0.5, 0]]
 
     def test_pair_by_pair(self):
-        weights = vectors(5, 7, 11).softmax(-1)
+        weights = draw(5, 7, 11).softmax(-1)
         for a in range(5):
             for b in range(5):
                 expected = np.abs(weights[a].numpy() - weights[b].numpy()).sum() / 2 / 7
@@ -76,7 +73,7 @@ class TestDistances:
 
 def test_form_has_scores_of_queries_keys():
     """The bilinear form gives the scores of queries and keys and has no higher rank."""
-    x, w_q, w_k = vectors(5, 13), vectors(13, 3, seed=1), vectors(13, 3, seed=2)
+    x, w_q, w_k = draw(5, 13), draw(13, 3, seed=1), draw(13, 3, seed=2)
     form = score_form(w_q, w_k)
     assert_close(x @ form @ x.T, (x @ w_q) @ (x @ w_k).T)
     singular = np.linalg.svd(form.numpy(), compute_uv=False)
@@ -93,7 +90,7 @@ class TestPatternShare:
         assert_close(pattern_share(weights, self.TARGET), torch.tensor((0.25 + 0.4) / 2))
 
     def test_against_numpy_row_by_row(self):
-        weights, target = row_softmax(vectors(3, 7, 11, seed=2)), vectors(7, 11, seed=3) > 0.8
+        weights, target = row_softmax(draw(3, 7, 11, seed=2)), draw(7, 11, seed=3) > 0.8
         rows = [i for i in range(7) if target[i].any()]
         expected = [np.mean([head[i][target[i].numpy()].sum() for i in rows]) for head in weights.numpy()]
         assert_close(pattern_share(weights, target), torch.tensor(expected))

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, Widths, general_heads
 from viz.core.variants.scoring import AdditiveWeights
@@ -16,20 +17,16 @@ WIDTHS = Widths(d_q=7, d_k=11, d_v=13, p_q=2, p_k=17, p_v=19, p_o=23, d_hidden=2
 EQUAL = Widths(**vars(WIDTHS) | {"p_k": 2})
 
 
-def draw(*shape, seed):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
 def layer():
     """One head of each kind: the dot product with keys brought to the queries' width."""
     heads = tuple(
         GeneralHead.random(WIDTHS if kind else EQUAL, is_additive=kind, seed=int(kind)) for kind in (False, True)
     )
-    return heads, draw(2 * WIDTHS.p_v, WIDTHS.p_o, seed=5)
+    return heads, draw_single(2 * WIDTHS.p_v, WIDTHS.p_o, seed=5)
 
 
 def tokens():
-    return draw(Q, WIDTHS.d_q, seed=2), draw(K, WIDTHS.d_k, seed=3), draw(K, WIDTHS.d_v, seed=4)
+    return draw_single(Q, WIDTHS.d_q, seed=2), draw_single(K, WIDTHS.d_k, seed=3), draw_single(K, WIDTHS.d_v, seed=4)
 
 
 def test_both_kinds_by_hand():
@@ -84,7 +81,7 @@ def test_mask_closes_cells_empty_row_zero():
 def test_dot_product_requires_equal_widths():
     head = GeneralHead.random(WIDTHS, is_additive=False, seed=0)
     with pytest.raises(ValueError, match="equal widths, and here d_q=2, d_k=17"):
-        general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))
+        general_heads(*tokens(), (head,), draw_single(WIDTHS.p_v, WIDTHS.p_o, seed=0))
 
 
 def test_parameters_of_head_are_counted():

@@ -5,16 +5,13 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.core.masks import causal
 from viz.core.variants import kv_sharing
 
 H, T, D_K, D_V = 12, 7, 5, 3
-
-
-def draw(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def qkv(n_kv_heads):

@@ -8,14 +8,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
+from tests.core.tensors import draw
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive, dot, scaled_dot, scorings
 
 H, Q, K, D_Q, D_K, HIDDEN = 2, 3, 5, 7, 11, 13
-
-
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def weights() -> AdditiveWeights:

@@ -12,26 +12,17 @@ from traitlets import TraitError
 
 import viz
 from tests import checkpoints
-
-WORDS = ["the", "cat", "sat", "down", "."]
-
-
-def layer(queries=5, keys=5, heads=3, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(1, heads, queries, keys, generator=generator).softmax(-1)
+from tests.notebook.samples import WORDS, fast, layer
 
 
 @pytest.fixture(scope="module")
 def writer():
     """A small decoder with eager attention, and its tokenizer."""
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61
-    )
     config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.LLAMA)
     config.eos_token_id = config.bos_token_id = None
     model = transformers.LlamaForCausalLM(config).eval()
     model.set_attn_implementation("eager")
-    return model, tokenizer
+    return model, fast("bytes")
 
 
 @pytest.mark.parametrize("form", ["attentions", "output"])

@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import rms_norm
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.masks import causal
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 
