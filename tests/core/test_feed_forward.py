@@ -1,4 +1,4 @@
-"""The feed-forward network: by hand, token by token, and transformers' gated one."""
+"""The feed-forward network: by hand, torch's linear layers, and transformers' gated one."""
 
 import pytest
 import torch

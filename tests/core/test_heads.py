@@ -1,4 +1,4 @@
-"""Many heads: against one head at a time, torch's own layer, and shared keys and values written separately."""
+"""Many heads: against one head at a time and torch's own layer."""
 
 import math
 
@@ -38,10 +38,6 @@ def weights_of(spec: AttentionSpec, *, bias: bool = True) -> HeadWeights:
 
 
 class TestSplitShareConcat:
-    def test_split_by_hand(self):
-        x = torch.arange(12.0).view(2, 6)
-        assert split_heads(x, 3).tolist() == [[[0, 1], [6, 7]], [[2, 3], [8, 9]], [[4, 5], [10, 11]]]
-
     def test_concat_undoes_split(self):
         x = draw(2, 5, 21)
         assert split_heads(x, 3).shape == (2, 3, 5, 7)

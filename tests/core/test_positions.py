@@ -127,12 +127,6 @@ def test_rope_scores_depend_on_offset(pairing):
     assert_close(late @ late_k.mT, scores, atol=1e-5, rtol=0)
 
 
-def test_alibi_slopes_of_the_paper():
-    assert_close(alibi_slopes(8), torch.tensor([1 / 2**h for h in range(1, 9)]))  # sec. 3
-    assert_close(alibi_slopes(16), torch.tensor([2 ** (-h / 2) for h in range(1, 17)]))  # sec. 3
-    assert_close(alibi_slopes(1), torch.tensor([2.0**-8]))
-
-
 def _official_slopes(n):
     """As published: a geometric series for a power of two, otherwise two of them woven together."""
     if math.log2(n).is_integer():

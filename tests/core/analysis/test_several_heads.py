@@ -1,4 +1,4 @@
-"""Two positions at once, and the comparisons of heads: by hand, by a loop, by NumPy's least squares and SVD."""
+"""Two positions at once, and the comparisons of heads: by a loop, by NumPy's least squares and SVD."""
 
 import math
 
@@ -21,10 +21,6 @@ from viz.core.attention import row_softmax
 
 
 class TestOffsetScores:
-    def test_by_hand(self):
-        weights = row_softmax(offset_scores(3, {-1: 0.25, 1: 0.75}))
-        assert_close(weights, torch.tensor([[0, 1, 0], [0.25, 0, 0.75], [0, 1, 0]], dtype=torch.float64))
-
     def test_rows_hold_existing_shares(self):
         shares, n = {-2: 0.2, 0: 0.5, 3: 0.3}, 11
         weights = row_softmax(offset_scores(n, shares))
@@ -38,11 +34,6 @@ class TestOffsetScores:
 
 
 class TestLost:
-    def test_by_hand(self):
-        """The read-out cannot see the second column, which holds 4 of 5 parts of the squares."""
-        target = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
-        assert_close(lost(target[:, :1], target), torch.tensor(0.8))
-
     def test_equals_numpy_least_squares(self):
         read, target = draw(29, 5), draw(29, 3, seed=1)
         _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
@@ -59,10 +50,6 @@ class TestLost:
 
 
 class TestDistances:
-    def test_by_hand(self):
-        weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]])
-        assert head_distances(weights).tolist() == [[0, 0.5], [0.5, 0]]
-
     def test_pair_by_pair(self):
         weights = draw(5, 7, 11).softmax(-1)
         for a in range(5):
@@ -83,11 +70,6 @@ def test_form_has_scores_of_queries_keys():
 
 class TestPatternShare:
     TARGET = torch.tensor([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).bool()
-
-    def test_by_hand(self):
-        """Row 0 has no target; row 1 gives 0.25 to its own, row 2 gives 0.1 + 0.3 to its two."""
-        weights = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.1, 0.3, 0.6]])
-        assert_close(pattern_share(weights, self.TARGET), torch.tensor((0.25 + 0.4) / 2))
 
     def test_against_numpy_row_by_row(self):
         weights, target = row_softmax(draw(3, 7, 11, seed=2)), draw(7, 11, seed=3) > 0.8

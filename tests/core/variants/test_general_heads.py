@@ -1,4 +1,4 @@
-"""Heads of two kinds with widths that all differ: by hand, as loops in columns, and against torch's own."""
+"""Heads of two kinds with widths that all differ, as loops in columns."""
 
 import math
 
@@ -10,7 +10,6 @@ from torch.testing import assert_close
 from tests.core.tensors import draw_single
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, Widths, general_heads
-from viz.core.variants.scoring import AdditiveWeights
 
 Q, K = 3, 5
 WIDTHS = Widths(d_q=7, d_k=11, d_v=13, p_q=2, p_k=17, p_v=19, p_o=23, d_hidden=29)
@@ -27,19 +26,6 @@ def layer():
 
 def tokens():
     return draw_single(Q, WIDTHS.d_q, seed=2), draw_single(K, WIDTHS.d_k, seed=3), draw_single(K, WIDTHS.d_v, seed=4)
-
-
-def test_both_kinds_by_hand():
-    """Query 1, keys (1, 0) and (0, 2): dot products 1 and 0 at width 1; 3 tanh(1 + 1) and 3 tanh(1 + 2)."""
-    unit = torch.ones(1, 1)
-    dot = GeneralHead(w_q=unit, w_k=torch.tensor([[1.0], [0.0]]), w_v=unit)
-    network = AdditiveWeights(w_q=unit, w_k=torch.ones(2, 1), w_v=torch.tensor([3.0]))
-    both = (dot, GeneralHead(w_q=unit, w_k=torch.eye(2), w_v=unit, additive=network))
-    keys, values = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0], [0.0]])
-    trace = general_heads(unit, keys, values, both, torch.eye(2))
-    assert_close(trace.scores[:, 0], torch.tensor([[1.0, 0.0], [3 * math.tanh(2), 3 * math.tanh(3)]]))
-    first = [1 / (1 + math.exp(-1)), 1 / (1 + math.exp(3 * (math.tanh(3) - math.tanh(2))))]
-    assert_close(trace.output, torch.tensor([first]))
 
 
 @pytest.mark.parametrize("masked", [False, True])

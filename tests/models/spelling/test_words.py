@@ -93,22 +93,6 @@ def test_cut_text_ends_in_cut_word(kind):
     assert tokens.text.replace(" ", "").endswith(letters[-1:])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("か\u3099っ", ["か\u3099", "っ"]),
-        ("می\u200cخواهم", ["می\u200cخواهم"]),
-        ("col·legi", ["col·legi"]),
-        ("a\u200bb", ["a", "\u200b", "b"]),
-        ("ក្រុង ខ្មែរ", ["ក្រុង", "ខ្មែរ"]),
-        ("ภาษาไทย", ["ภาษาไทย"]),
-        ("\u1112\u1161\u11ab", ["\u1112\u1161\u11ab"]),
-    ],
-)
-def test_words_in_scripts_beyond_latin(text, expected):
-    assert [word for word, _ in words_in(text)] == expected
-
-
 def test_words_of_every_letter_stay_whole():
     """No mark of any script splits its word."""
     marks = [chr(code) for code in range(0x300, 0x16FF0) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
