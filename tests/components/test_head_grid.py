@@ -38,15 +38,6 @@ def by_hand(maps, pool):
     return torch.stack([torch.stack([part.amax(-1) for part in row.split(pool, -1)], -1) for row in rows], -2)
 
 
-def test_packed_blocks_return_unchanged():
-    """A header and blocks of odd sizes are unpacked as they were packed."""
-    codes = torch.tensor([1, 2, 65535], dtype=torch.int32).to(torch.uint16)
-    header = unpack(pack({"token": "“<b>猫"}, {"codes": codes, "numbers": torch.tensor([0.5, -1.5])}))
-    assert header["token"] == "“<b>猫"
-    assert header["codes"].int().tolist() == [1, 2, 65535]
-    assert header["numbers"].tolist() == [0.5, -1.5]
-
-
 def test_id_depends_on_content_alone():
     block = torch.tensor([0.5, 0.25])
     assert pack({"a": 1}, {"x": block}).id == pack({"a": 1}, {"x": block.clone()}).id
@@ -74,19 +65,6 @@ def test_wall_is_unpacked_unchanged(what):
     assert wall["order"] == ["entropy", "first"]
     assert_close(wall["measures"].view(2, 6)[0], torch.tensor([0.0, 1, 2, 1, 2, 3]))
     assert wall["measures"].view(2, 6)[1].isnan().all()
-
-
-def test_u16_weights_have_four_decimals():
-    weights = random_weights(1, 101, 103)
-    wall = unpack(pack_wall([(weights, {"a": torch.zeros(1)})], n_layers=1, what="weights"))
-    assert float((wall["values"].view(101, 103).double() / 65535 - weights[0]).abs().max()) < 5e-5 / 6
-
-
-@pytest.mark.parametrize(("rows", "columns", "pool"), [(7, 11, 2), (13, 5, 3), (17, 17, 17), (2, 3, 5)])
-def test_pooled_map_holds_block_maxima(rows, columns, pool):
-    maps = torch.randn(3, rows, columns, generator=torch.Generator().manual_seed(1))
-    maps[0, :pool, :pool] = -INF  # a block that is masked everywhere stays so
-    assert_close(head_grid.largest_of_blocks(maps, pool), by_hand(maps, pool), atol=0, rtol=0)
 
 
 def test_pooled_wall_shows_single_strong_weight():

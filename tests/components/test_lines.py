@@ -71,10 +71,6 @@ def test_axes_and_marks_have_names():
     assert packed(chart(GAPS, square=True))["square"]
 
 
-def test_legend_appears_where_chart_has_one():
-    assert [packed(chart(*series))["legend"] for series in ([GAPS], [GAPS, GAPS])] == [False, True]
-
-
 def test_chart_of_overflowing_vectors_is_readable():
     arrows = [Arrow(name=name, tip=(x, 1.0), hue=BLUE) for name, x in (("a", math.nan), ("b", 2.0))]
     message = packed(plane(arrows, x_title="x", y_title="y"))

@@ -1,24 +1,13 @@
 """The data of the strip of maps."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 
 from viz.components.maps import Panel, Picture, pack_maps, pack_pictures
+from viz.components.unpack import unpack
 
 PANELS = [Panel(code=code, title=code.upper(), alt=f"map {code}", labels=("<b>", "two", "三")) for code in "ab"]
-
-
-def unpack(data):
-    length = int.from_bytes(data[:4], "little")
-    header, at = json.loads(data[4 : 4 + length]), 4 + length
-    blocks = {}
-    for name, kind, count in header["blocks"]:
-        blocks[name] = np.frombuffer(data, np.dtype(kind), count, at)
-        at += -(-blocks[name].nbytes // 4) * 4
-    return header, blocks
 
 
 def test_maps_arrive_exactly():

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import gelu
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.block import BlockDesign, BlockWeights, Place, decoder_block, encoder_block
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, multi_head
@@ -24,10 +25,6 @@ EXACT = {"atol": 0, "rtol": 0}
 D, D_FF, T, K, B = 15, 23, 7, 11, 3
 SPEC = AttentionSpec(d_model=D, n_heads=5)
 NORMS: tuple[Place, ...] = ("post", "pre")
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def shake(layer: nn.Module) -> nn.Module:

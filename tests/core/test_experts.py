@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn.functional import silu
 from torch.testing import assert_close
 from transformers import MixtralConfig, Qwen2MoeConfig
 from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock
 from transformers.models.qwen2_moe.modeling_qwen2_moe import Qwen2MoeSparseMoeBlock
 
+from tests.core.tensors import draw
 from viz.core.block import BlockWeights, encoder_block
 from viz.core.experts import ExpertsTrace, ExpertsWeights, Router, mixture_of_experts, route
 from viz.core.feed_forward import FeedForwardWeights, feed_forward
@@ -16,10 +16,6 @@ from viz.core.spec import AttentionSpec
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
 T, D, D_FF, E, K = 13, 7, 11, 5, 3
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def draw_network(seed: int, d_ff: int = D_FF) -> FeedForwardWeights:

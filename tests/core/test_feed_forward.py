@@ -1,20 +1,17 @@
-"""The feed-forward network: by hand, token by token, and transformers' gated one."""
+"""The feed-forward network: by hand, torch's linear layers, and transformers' gated one."""
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.functional import gelu, silu
 from torch.testing import assert_close
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaMLP
 
+from tests.core.tensors import draw
 from viz.core.feed_forward import FeedForwardWeights, feed_forward
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def test_by_hand():

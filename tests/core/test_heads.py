@@ -1,12 +1,13 @@
-"""Many heads: against one head at a time, torch's own layer, and shared keys and values written separately."""
+"""Many heads: against one head at a time and torch's own layer."""
 
 import math
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, merge_heads, multi_head, share_kv, split_heads
 from viz.core.masks import causal, padding
@@ -14,10 +15,6 @@ from viz.core.spec import AttentionSpec
 
 EXACT = {"atol": 0, "rtol": 0}
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def wide_spec(n_kv_heads: int = 2) -> AttentionSpec:
@@ -41,10 +38,6 @@ def weights_of(spec: AttentionSpec, *, bias: bool = True) -> HeadWeights:
 
 
 class TestSplitShareConcat:
-    def test_split_by_hand(self):
-        x = torch.arange(12.0).view(2, 6)
-        assert split_heads(x, 3).tolist() == [[[0, 1], [6, 7]], [[2, 3], [8, 9]], [[4, 5], [10, 11]]]
-
     def test_concat_undoes_split(self):
         x = draw(2, 5, 21)
         assert split_heads(x, 3).shape == (2, 3, 5, 7)

@@ -1,29 +1,18 @@
-"""Norms: by hand, by properties of every row, and against torch's own."""
+"""Norms against torch's own, and the error of a wrong one."""
 
 import torch
-from torch import Tensor
 from torch.nn.functional import layer_norm as torch_layer_norm
 from torch.nn.functional import rms_norm as torch_rms_norm
 from torch.testing import assert_close
 
-from viz.core.norm import NormWeights, layer_norm, moments, no_norm, rms_norm, standard_error, standardize
+from tests.core.tensors import draw
+from viz.core.norm import NormWeights, layer_norm, moments, no_norm, rms_norm, standard_error
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
 
 
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 def random_norm_weights(width: int) -> NormWeights:
     return NormWeights(gain=draw(width, seed=1), shift=draw(width, seed=2), eps=1e-3)
-
-
-def test_standardize_by_hand():
-    """Mean 4; deviations -3, -1, 4; biased variance 26 / 3."""
-    x = torch.tensor([[1.0, 3.0, 8.0]], dtype=torch.float64)
-    expected = torch.tensor([[-3.0, -1.0, 4.0]], dtype=torch.float64) / (26 / 3) ** 0.5
-    assert_close(standardize(x), expected, **CLOSE)
 
 
 def test_layer_norm_equals_torch():

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.masks import causal
 from viz.core.positions import (
     alibi,
@@ -20,10 +21,6 @@ from viz.core.positions import (
 )
 
 PAIRINGS = ("adjacent", "halves")
-
-
-def random_numbers(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 def test_sinusoidal_by_hand():
@@ -96,7 +93,7 @@ def test_rope_in_halves_equals_llama():
     config = LlamaConfig(
         hidden_size=H * d_k, num_attention_heads=H, rope_parameters={"rope_type": "default", "rope_theta": 700.0}
     )
-    q, k = random_numbers(1, H, T, d_k), random_numbers(1, G, T, d_k, seed=1)
+    q, k = draw_single(1, H, T, d_k), draw_single(1, G, T, d_k, seed=1)
     cos, sin = LlamaRotaryEmbedding(config)(q, torch.arange(T)[None])
     their_q, their_k = apply_rotary_pos_emb(q, k, cos, sin)
     assert_close(rope(q, base=700.0, pairing="halves"), their_q, atol=1e-5, rtol=0)
@@ -108,7 +105,7 @@ def test_rope_of_neighbours_equals_gptj():
     from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb, create_sinusoidal_positions
 
     T, H, d_k = 13, 3, 22
-    q = random_numbers(1, T, H, d_k)
+    q = draw_single(1, T, H, d_k)
     sin, cos = create_sinusoidal_positions(T, d_k)[None].chunk(2, dim=-1)
     theirs = apply_rotary_pos_emb(q, sin, cos).transpose(1, 2)
     assert_close(rope(q.transpose(1, 2), pairing="adjacent"), theirs, atol=1e-5, rtol=0)
@@ -116,19 +113,13 @@ def test_rope_of_neighbours_equals_gptj():
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_scores_depend_on_offset(pairing):
-    q, k = random_numbers(1, 14).expand(11, 14), random_numbers(1, 14, seed=1).expand(17, 14)
+    q, k = draw_single(1, 14).expand(11, 14), draw_single(1, 14, seed=1).expand(17, 14)
     scores = rope(q, pairing=pairing) @ rope(k, pairing=pairing).mT
     assert_close(scores[1:, 1:], scores[:-1, :-1], atol=1e-5, rtol=0)
     assert scores[0].std() > 0.1, "not constant either"
     late = rope(q, pairing=pairing, positions=torch.arange(11) + 5)
     late_k = rope(k, pairing=pairing, positions=torch.arange(17) + 5)
     assert_close(late @ late_k.mT, scores, atol=1e-5, rtol=0)
-
-
-def test_alibi_slopes_of_the_paper():
-    assert_close(alibi_slopes(8), torch.tensor([1 / 2**h for h in range(1, 9)]))  # sec. 3
-    assert_close(alibi_slopes(16), torch.tensor([2 ** (-h / 2) for h in range(1, 17)]))  # sec. 3
-    assert_close(alibi_slopes(1), torch.tensor([2.0**-8]))
 
 
 def _official_slopes(n):
@@ -152,7 +143,7 @@ def test_alibi_weights_equal_bloom_when_causal(n_heads):
 
     T = 11
     theirs = build_alibi_tensor(torch.ones(1, T), n_heads, torch.float32)  # grows with the key: the same softmax
-    scores, mask = random_numbers(n_heads, T, T), ~causal(T, T)
+    scores, mask = draw_single(n_heads, T, T), ~causal(T, T)
     ours = (scores + alibi(n_heads, T, T)).masked_fill(mask, -torch.inf).softmax(-1)
     assert_close(ours, (scores + theirs).masked_fill(mask, -torch.inf).softmax(-1))
 
@@ -177,7 +168,7 @@ def test_t5_buckets_equal_transformers(both_ways, n_buckets, max_distance):
 
 
 def test_t5_bias_indexes_table_by_offset():
-    table = random_numbers(8, 3)
+    table = draw_single(8, 3)
     bias = t5_bias(table, 5, 7)
     where = t5_buckets(offsets(5, 7), n_buckets=8)
     for query in range(5):

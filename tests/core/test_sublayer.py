@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.block import STEPS, BlockDesign, BlockWeights, Place, decoder_block, encoder_block
 from viz.core.heads import multi_head
 from viz.core.norm import NormWeights, layer_norm
@@ -19,16 +20,12 @@ D, D_FF, D_MEMORY, T, K = 15, 23, 13, 7, 11
 PARTS = ("attention", "cross", "feed_forward")
 
 
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
 def with_two_norms(weights: BlockWeights) -> BlockWeights:
     """A block with a norm before and one behind each part, no two of which are alike."""
     parts = [part for part in PARTS if getattr(weights, part) is not None]
     names = [f"{part}{step}" for part in parts for step in ("_norm", "_out_norm")]
     norms: dict[str, Any] = {
-        name: NormWeights(gain=draw(D, seed=2 * i), shift=draw(D, seed=2 * i + 1), eps=0.01)
+        name: NormWeights(gain=draw_single(D, seed=2 * i), shift=draw_single(D, seed=2 * i + 1), eps=0.01)
         for i, name in enumerate(names)
     }
     return replace(weights, **norms)
@@ -47,7 +44,7 @@ DECODER = with_two_norms(BlockWeights.random(AttentionSpec(d_model=D, n_heads=5)
 @pytest.mark.parametrize("norm", ["output", "sandwich"])
 def test_parts_are_normed_before_sum(norm, residual):
     """Each of a decoder's three parts: x + N(f(x)), and x + N'(f(N(x))) with another norm in front."""
-    x, memory, w = draw(T, D, seed=97), draw(K, D_MEMORY, seed=98), DECODER
+    x, memory, w = draw_single(T, D, seed=97), draw_single(K, D_MEMORY, seed=98), DECODER
     trace = decoder_block(x, memory, w, design=BlockDesign(norm=norm, residual=residual))
     assert w.cross is not None
     parts = {
@@ -66,7 +63,7 @@ def test_parts_are_normed_before_sum(norm, residual):
 
 @pytest.mark.parametrize("norm", get_args(Place))
 def test_points_follow_order_of_computation(norm):
-    trace = encoder_block(draw(T, D), ENCODER, design=BlockDesign(norm=norm))
+    trace = encoder_block(draw_single(T, D), ENCODER, design=BlockDesign(norm=norm))
     parts = [part for part in PARTS if part != "cross"]
     assert list(trace.points) == ["x", *(f"{part}{step}" for part in parts for step in STEPS[norm])]
     for point, values in trace.points.items():
@@ -77,7 +74,7 @@ def test_points_follow_order_of_computation(norm):
 
 def test_sandwich_without_second_norm_is_refused():
     with pytest.raises(ValueError, match="no second norm"):
-        encoder_block(draw(T, D), BLOCK, design=BlockDesign(norm="sandwich"))
+        encoder_block(draw_single(T, D), BLOCK, design=BlockDesign(norm="sandwich"))
 
 
 def test_second_norms_count_as_parameters():

@@ -41,8 +41,3 @@ def test_axes_are_those_that_were_given():
     chart = draw()
     assert (chart.x, chart.y, chart.height) == (X, Y, 280)
     assert draw(height=131).height == 131
-
-
-def test_legend_needs_several_curves():
-    assert draw().has_legend()
-    assert not draw({"a": torch.ones(3)}).has_legend()

@@ -55,10 +55,6 @@ def test_key_equals_count(name):
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {"groups": 2}), refuses=False)
 
 
-def test_lesson_models_cache_is_one_gib():
-    assert cache_of(sample(0), **LLAMA) == 1
-
-
 def test_shared_heads_are_not_pooled_again():
     with pytest.raises(PremiseError, match="shares_already"):
         ANSWERS["pooled"].work(sample(0).subject, groups=2)

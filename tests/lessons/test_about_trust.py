@@ -51,10 +51,6 @@ def sharp_and_strong(case: Sample) -> Any:
 REFERENCES = {work.__name__: work for work in (sink_head, value_length, looks_away, sharp_and_strong)}
 
 
-def test_every_function_has_a_reference():
-    assert set(REFERENCES) == set(ANSWERS)
-
-
 @pytest.mark.parametrize("name", ANSWERS)
 def test_key_equals_numpy(name):
     words = {"query": "it", "key": "animal", "below": 0.2, "example": ""} if name == "looks_away" else {}

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.testing import assert_close
 
 from tests.lessons.samples import D_K, D_MODEL, SEEDS, H, Sample, sample, softmax
 from viz.core import masks
@@ -121,14 +120,6 @@ def test_query_like_mark_is_no_word():
 # --- What a mask, positions and a bias change ----------------------------------------------------------------------
 
 
-def test_shuffled_weights_ignore_masks():
-    """The picture has no mask, so one in the link changes neither the answer nor the sentence that follows it."""
-    for seed in SEEDS:
-        example = sample(seed)
-        if len(example.subject.labels) >= 3:
-            assert "words" in ANSWERS["shuffled"].work(example.subject).right
-
-
 def test_shuffled_equal_words_have_two_answers():
     subject = sample(0).subject
     x = subject.trace.x[:1].expand(len(subject.labels), -1)
@@ -233,17 +224,6 @@ def number_of(key: Key, name: str) -> float:
     """Return one of the numbers that a reveal is filled with."""
     value: Any = key.values[name]
     return float(value)
-
-
-def test_hint_on_softmax_is_a_theorem():
-    """One more in the score multiplies the share by e; that the largest gets more than its part of the sum does not."""
-    row = np.array([-0.5, 2.0, 0.5])
-    assert softmax(row)[1] < 2.0 / row.sum(), "so the sentence that stood there was false"
-    (hint,) = (step.ask.hint for lesson in lessons() for step in lesson.steps if step.ask.answer == "weight")
-    assert "larger by 1, the share is 2.7 times as large" in hint["en"] and "得分大 1，份额就是 2.7 倍" in hint["zh"]
-    rows = np.random.default_rng(0).normal(size=(200, 3))
-    ratios = softmax(rows + np.array([1, 0, 0]))[:, 0] / softmax(rows + np.array([1, 0, 0]))[:, 1]
-    assert_close(torch.tensor(ratios / np.exp(rows[:, 0] - rows[:, 1])), torch.full((200,), np.e, dtype=torch.float64))
 
 
 # --- What a reveal says, for each of its keys -----------------------------------------------------------------------

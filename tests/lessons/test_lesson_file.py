@@ -26,10 +26,6 @@ def test_lessons_are_all_listed():
     assert {*ORDER} == {path.stem for path in FOLDER.glob("*.toml")}
 
 
-def test_lesson_duration_is_in_range():
-    assert all(5 <= lesson.minutes <= 13 for lesson in lessons())
-
-
 @pytest.mark.parametrize(("lesson", "number"), STEPS, ids=ids)
 def test_both_languages_say_the_same(lesson, number):
     step = lesson.steps[number - 1]

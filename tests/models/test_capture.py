@@ -138,16 +138,6 @@ def test_weight_matrices_give_qkv(name, capture_of):
                 assert_close(k, call.k, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_cross_attention_is_rectangular(name, capture_of):
-    text_capture = capture_of(name)
-    n_decoder, n_encoder = len(text_capture.target.ids), len(text_capture.tokens.ids)
-    assert n_decoder != n_encoder
-    assert text_capture.layer(2, stack="cross").weights.shape == (5, n_decoder, n_encoder)
-    assert text_capture.layer(2, stack="decoder").weights.shape == (5, n_decoder, n_decoder)
-    assert text_capture.n_layers == 2
-
-
 def test_target_is_decoder_input(capture_of, load_family):
     target = capture_of("t5").target
     target_ids = load_family("t5").tokenizer(TARGET).input_ids
@@ -160,22 +150,6 @@ def test_target_is_decoder_input(capture_of, load_family):
 def test_omitted_target_repeats_text(load_family):
     text_capture = capture(load_family("t5"), TEXT)
     assert text_capture.target.ids[1:] == text_capture.tokens.ids[:-1]
-
-
-@pytest.mark.parametrize(("name", "windowed"), [("gemma2", [True, False]), ("mistral", [True, True])])
-def test_sliding_windows_arrive_as_masks(name, windowed, capture_of):
-    text_capture = capture_of(name)
-    n = len(text_capture.tokens.ids)
-    distance = torch.arange(n)[:, None] - torch.arange(n)
-    for i, short in enumerate(windowed):
-        allowed = text_capture.layer(i).allowed
-        assert torch.equal(allowed, (distance >= 0) & (distance < (5 if short else n)))
-
-
-def test_a_soft_cap_limits_the_scores(capture_of):
-    layer = capture_of("gemma2").layer(1)
-    assert layer.scaled.abs().max() > 4
-    assert layer.masked[layer.allowed.expand_as(layer.masked)].abs().max() <= 3
 
 
 def test_user_mask_is_combined_with_models(capture_of):
@@ -211,7 +185,7 @@ def test_head_off_removes_its_contribution(name, load_family, capture_of) -> Non
     assert (without.final - before.final).abs().max() > 1e-2
 
 
-@pytest.mark.parametrize("name", ["llama", "distilbert", "t5"])
+@pytest.mark.parametrize("name", ["llama", "t5"])
 def test_first_layer_head_changes_second_layer(name, load_family, capture_of):
     without = capture(load_family(name), TEXT, heads_off=frozenset({(0, 1)}))
     assert (without.calls[1].x - capture_of(name).calls[1].x).abs().max() > 1e-2
@@ -260,25 +234,12 @@ def test_causal_model_with_mask_token_predicts(load_family):
     assert prediction.at > 0
 
 
-def test_prediction_outside_tokenizer_has_label(capture_of):
-    # The model's table has 331 rows, the tokenizer 75 tokens: most predictions are of no token.
-    assert any(label.startswith("⟨") for label in capture_of("llama").predictions[0].labels)
-
-
-def test_overlong_text_is_truncated(load_family):
-    text_capture = capture(load_family("bert"), "e " * 200)
-    assert len(text_capture.tokens.ids) == 61
-    assert text_capture.tokens.labels[0] == "[CLS]" and text_capture.tokens.labels[-1] == "[SEP]"
-    assert text_capture.tokens.n_excess == 200 - 59
-    assert len(capture(load_family("bert"), "e " * 200, max_tokens=7).tokens.ids) == 7
-
-
 def test_one_token_is_enough(load_family):
     text_capture = capture(load_family("qwen2"), "a")
     assert text_capture.layer(0).weights.tolist() == [[[1.0]]] * 6
 
 
-@pytest.mark.parametrize("name", ["bert", "llama", "gemma2"])
+@pytest.mark.parametrize("name", ["bert", "llama"])
 def test_concurrent_captures_are_independent(name, load_family):
     model = load_family(name)
     texts = [TEXT, "the fox was old.", "Paris", "it was too tired because"]
@@ -287,7 +248,7 @@ def test_concurrent_captures_are_independent(name, load_family):
 
     def visit(text: str) -> list[Capture]:
         start.wait()
-        return [capture(model, text) for _ in range(8)]
+        return [capture(model, text) for _ in range(4)]
 
     with ThreadPoolExecutor(len(texts)) as pool:
         for expected, captures in zip(alone, pool.map(visit, texts), strict=True):
@@ -297,14 +258,6 @@ def test_concurrent_captures_are_independent(name, load_family):
                     assert_close(call.x, expected_call.x)
                     assert_close(call.q, expected_call.q)
                 assert_close(text_capture.final, expected.final)
-
-
-def test_pass_outside_capture_stores_nothing(load_family):
-    model = load_family("bert")
-    before = capture(model, TEXT)
-    with torch.inference_mode():
-        model.model(input_ids=torch.tensor([[2, 7, 11, 3]]))
-    assert capture(model, TEXT).tokens == before.tokens
 
 
 def test_float_mask_is_added_as_bias():
@@ -333,9 +286,3 @@ def test_unreproducible_attention_is_refused(option):
     with pytest.raises(ModelError, match=option) as error:
         AttentionInterface()[INTERFACE](torch.nn.Identity(), q, q, q, None, **{option: torch.zeros(2)})
     assert error.value.code == "attention"
-
-
-def test_an_empty_text_has_no_token(load_family):
-    with pytest.raises(ModelError) as error:
-        capture(load_family("bert"), " \n")
-    assert error.value.code == "empty"

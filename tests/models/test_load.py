@@ -15,7 +15,7 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from tests.checkpoints import TEXT, open_folder, save, save_tokenizer
+from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint
 from viz import ROOT
 from viz.models import ModelError, capture, registry
@@ -44,6 +44,7 @@ def refusal(folder: Path, **about: object) -> ModelError:
     assert str(exc_info.value).startswith(f"{folder.name}: ")
     assert "\n" not in str(exc_info.value)
     assert len(str(exc_info.value)) < 400
+    assert str(folder.parent) not in str(exc_info.value)
     return exc_info.value
 
 
@@ -51,10 +52,6 @@ def edit(file: Path, **changes: object) -> None:
     """Change a JSON file's entries; None removes one."""
     content = json.loads(file.read_text()) | changes
     file.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
-
-
-def test_valid_folder_loads(folder):
-    assert open_folder(folder).n_layers == 2
 
 
 def test_an_unknown_id():
@@ -74,10 +71,6 @@ def test_a_missing_file(folder, name):
     (folder / name).unlink()
     error = refusal(folder)
     assert (error.code, error.values["file"]) == ("missing", name)
-
-
-def test_a_folder_that_does_not_exist(tmp_path):
-    assert refusal(tmp_path / "nowhere").code == "no_folder"
 
 
 def test_tokenizer_without_settings_loads(folder):
@@ -138,11 +131,6 @@ def test_missing_weights_are_refused(folder):
     error = refusal(folder)
     assert error.code == "corrupt"
     assert "layer.1.attention.self.key.weight" in error.values["reason"]
-
-
-def test_weights_of_another_size(folder):
-    edit(folder / "config.json", hidden_size=40)
-    assert refusal(folder).code == "names"
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
@@ -332,13 +320,6 @@ def test_unresolved_hub_is_unreachable(monkeypatch):
     assert not look_up.reachable
 
 
-def test_loaded_model_is_float32(tmp_path):
-    folder = save("llama", tmp_path / "half", dtype="bfloat16")
-    edit(folder / "config.json", dtype="bfloat16")
-    model = open_folder(folder)
-    assert {parameter.dtype for parameter in model.model.parameters()} == {torch.float32}
-
-
 def test_error_codes_have_sentences():
     """Every code that is raised by its name; another test holds the keys of both languages to each other."""
     pattern = re.compile(r'ModelError\(\s*"(\w+)"')
@@ -349,36 +330,8 @@ def test_error_codes_have_sentences():
     assert len(codes) > 40 and codes <= words_of("en", "error").keys()
 
 
-def test_registry_entries_are_complete():
-    all_entries = entries()
-    assert len({entry.id for entry in all_entries}) == len(all_entries)
-    assert len(HUB) == 10
-    for entry in all_entries:
-        # A model is from the hub, or the project's own.
-        assert (entry.hub is None) != (entry.path is None)
-        assert set(entry.why) == {"en", "zh"}
-        assert entry.licence and entry.parameters and entry.size_mb and entry.languages
-    for entry in HUB:
-        assert re.fullmatch(r"[\w-]+/[\w.-]+", str(entry.hub))
-        assert re.fullmatch(r"[0-9a-f]{40}", str(entry.revision))
-        bytes_each = entry.size_mb * 1e6 / entry.parameters
-        # Files have 4 bits a weight, scales and a tokenizer, and SmolLM2's embeddings in 8 bits.
-        if entry.file:
-            assert 4.5 < 8 * bytes_each < 6
-        # Files have 2 or 4 bytes a weight and little else; GPT-2's masks are a tenth.
-        else:
-            assert 0.99 < bytes_each / (2 if bytes_each < 3 else 4) < 1.11
-
-
 def test_packaged_weights_have_sha():
     assert all(entry.sha256 for entry in entries() if entry.package or entry.path)
-
-
-def test_a_missing_tokenizer_is_named(folder):
-    (folder / "tokenizer.json").unlink()
-    assert refusal(folder).code == "tokenizer"
-    save_tokenizer("wordpiece", folder)
-    assert open_folder(folder).n_layers == 2
 
 
 def old_bert(name: str) -> str:
@@ -416,13 +369,6 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
 )
 def test_reasons_are_short_without_paths(message, reason):
     assert corrupt(entries()[0], OSError(message)).values["reason"] == reason
-
-
-def test_error_message_hides_server_paths(folder):
-    (folder / "model.safetensors").write_bytes(b"")
-    error = refusal(folder)
-    assert str(folder.parent) not in str(error)
-    assert "/" not in error.values["reason"]
 
 
 @pytest.fixture

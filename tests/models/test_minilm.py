@@ -15,7 +15,7 @@ from viz.models.registry import entries
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
-FOX = "The quick brown fox jumps over the lazy dog."
+
 CHASE = "the dog chased the cat and the cat chased the dog"
 
 
@@ -59,22 +59,6 @@ def test_p2_pronoun_leaves_animal_when_wide(minilm):
     assert weight(wide, 3, 1, "it", "[CLS]") == near(0.326)
 
 
-def test_p3_previous_token_head(tired):
-    assert float(tired.layer(0).weights[2].diagonal(-1).mean()) == near(0.9999)
-
-
-def test_p4_next_token_head(tired):
-    assert float(tired.layer(1).weights[8].diagonal(1).mean()) == near(0.569)
-
-
-def test_p5_the_fox_looks_back(minilm):
-    assert weight(capture(minilm, FOX), 0, 2, "fox", "brown") == near(0.9999)
-
-
-def test_p6_layer_4_rests_on_first(minilm):
-    assert float(capture(minilm, FOX).layer(4).weights[:, 1:-1, 0].mean()) == near(0.672)
-
-
 def test_p7_same_word_head(minilm):
     chase = capture(minilm, CHASE)
     assert weight(chase, 2, 9, "dog", "dog", (1, 0)) == near(0.864)
@@ -99,13 +83,6 @@ def test_model_is_published_file(minilm):
     folder = entries()[0].local_folder()
     assert folder is not None
     assert round((folder / "model.safetensors").stat().st_size / 1e6, 1) == entries()[0].size_mb
-
-
-def test_package_lookup_skips_import():
-    import sys
-
-    assert entries()[0].local_folder() is not None
-    assert entries()[0].package not in sys.modules
 
 
 def test_model_with_attend_equals_eager(minilm, tired):

@@ -4,20 +4,15 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
 from torch import Tensor
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, TEXT
+from tests.checkpoints import TEXT, eager
 from tests.models.conftest import Checkpoint, FamilyLoader
 from viz.frame.specs import Mask
 from viz.models import capture
 
 PAD = 3
-
-
-def eager(folder: Any, family: str) -> Any:
-    return getattr(transformers, FAMILIES[family].model).from_pretrained(folder, attn_implementation="eager").eval()
 
 
 def real_part(weights: Tensor, *, pad_left: bool) -> Tensor:
@@ -42,7 +37,7 @@ def test_padding_in_first_layer_equals_batch(checkpoint: Checkpoint, load_family
     """An encoder, and decoders filled up on the left, whose own mask is causal anyway."""
     text_capture = capture(load_family(family), TEXT)
     n = len(text_capture.tokens.ids)
-    expected = batch_maps(eager(checkpoint(family), family), torch.tensor([text_capture.tokens.ids]), pad_left=pad_left)
+    expected = batch_maps(eager(family, checkpoint(family)), torch.tensor([text_capture.tokens.ids]), pad_left=pad_left)
     allowed = Mask(kind=kind, pad=PAD, pad_left=pad_left).allowed(n, n)
     weights = real_part(text_capture.layer(0, allowed=allowed).weights, pad_left=pad_left)
     assert_close(weights, expected[0], atol=2e-6, rtol=0)
@@ -60,7 +55,7 @@ def test_padding_in_second_layer_differs(checkpoint: Checkpoint, load_family: Fa
     """
     text_capture = capture(load_family(family), TEXT)
     n = len(text_capture.tokens.ids)
-    expected = batch_maps(eager(checkpoint(family), family), torch.tensor([text_capture.tokens.ids]), pad_left=pad_left)
+    expected = batch_maps(eager(family, checkpoint(family)), torch.tensor([text_capture.tokens.ids]), pad_left=pad_left)
     allowed = Mask(kind="padding", pad=PAD, pad_left=pad_left).allowed(n, n)
     off = float(
         (real_part(text_capture.layer(1, allowed=allowed).weights, pad_left=pad_left) - expected[1]).abs().max()
@@ -74,7 +69,7 @@ def test_left_padding_keeps_places(checkpoint: Checkpoint, load_family: FamilyLo
     text_capture = capture(load_family(family), TEXT)
     n = len(text_capture.tokens.ids)
     places = (torch.arange(n) - PAD).clamp(min=0)[None]
-    model = eager(checkpoint(family), family)
+    model = eager(family, checkpoint(family))
     expected = batch_maps(model, torch.tensor([text_capture.tokens.ids]), pad_left=True, position_ids=places)
     allowed = Mask(kind="padding", pad=PAD, pad_left=True).allowed(n, n)
     off = float((real_part(text_capture.layer(0, allowed=allowed).weights, pad_left=True) - expected[0]).abs().max())
@@ -89,7 +84,7 @@ def test_padding_of_source_equals_batch(checkpoint: Checkpoint, load_family: Fam
     n, m = len(text_capture.tokens.ids), len(text_capture.target.ids)
     real = torch.ones(1, n, dtype=torch.long)
     real[:, -PAD:] = 0
-    model, allowed = eager(checkpoint(family), family), Mask(kind="padding", pad=PAD)
+    model, allowed = eager(family, checkpoint(family)), Mask(kind="padding", pad=PAD)
     with torch.inference_mode():
         decoder_options = {"decoder_input_ids": torch.tensor([text_capture.target.ids]), "output_attentions": True}
         ids = torch.tensor([text_capture.tokens.ids])

@@ -209,15 +209,15 @@ STREAMS = [
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_stream_of_family_adds_up(name, tmp_path):
+def test_stream_of_family_adds_up(name, checkpoint, load_family):
     """Embedding, heads and feed-forward networks add up to what the final norm reads, and to a difference of logits."""
-    model = open_folder(save(name, tmp_path / name))
+    model = load_family(name)
     tokens = tokens_of(model)
     reading = read_stream(model, tokens)
     parts = split_stream(model, reading, AT)
     final = reading.states[-1, AT].double()
     assert_close(parts.stream, final, atol=2e-5 * float(final.abs().max()), rtol=0)
-    theirs = eager(name, tmp_path / name)
+    theirs = eager(name, checkpoint(name))
     with torch.inference_mode():
         result = theirs(input_ids=torch.tensor([tokens.ids]), use_cache=False, output_hidden_states=True)
     scale = float(result.logits.abs().max())

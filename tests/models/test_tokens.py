@@ -52,6 +52,11 @@ def words(text: str) -> list[str]:
         ("  a \n\t b  ", ["a", "b"]),
         ("a\u00a0b\u3000c", ["a", "b", "c"]),
         ("\U0001fae8", ["\U0001fae8"]),
+        ("か\u3099っ", ["か\u3099", "っ"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("col·legi", ["col·legi"]),
+        ("ក្រុង ខ្មែរ", ["ក្រុង", "ខ្មែរ"]),
+        ("\u1112\u1161\u11ab", ["\u1112\u1161\u11ab"]),
         ("\ud800a", ["?", "a"]),
     ],
 )
@@ -87,13 +92,6 @@ def test_every_bmp_character_is_visible():
         label = visible(chr(code))
         assert label
         assert not all(unicodedata.category(character)[0] in "CZM" for character in label), f"{code:04X}"
-
-
-def test_words_keep_all_hostile_text():
-    joined_words = "".join(words(HOSTILE))
-    assert joined_words.replace("⟨202E⟩", "").replace("⟨0000⟩", "").replace("⟨0007⟩", "") == "".join(
-        HOSTILE.replace("\u202e", "").replace("\x00", "").replace("\x07", "").split()
-    )
 
 
 def test_long_texts_are_cut_and_counted():
@@ -165,53 +163,15 @@ def test_truncation_keeps_the_special_tokens(load_family):
     assert len(read_text(load_family("bert").tokenizer, TEXT, 1).ids) == 3
 
 
-def test_ten_thousand_characters(load_family):
-    for name in ("bert", "gpt2", "llama", "t5"):
-        tokens = read_text(load_family(name).tokenizer, "the cat " * 1_250, 61)
-        full_ids = load_family(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
-        assert (len(tokens.ids), tokens.n_excess) == (61, len(full_ids) - 61)
-
-
 def test_split_words_flags_cut_as_characters():
     """Flags are cut by a rule of their own, which takes linear time: the same characters as Unicode's rule finds."""
     character = pre_tokenizers.Split(Regex(r"(?!\s)\X"), behavior="removed", invert=True)
     parts = ("🇩", "🇪", "🇩🇪", "\u200d", "\ufe0f", "\u0301", "\u20e3", "\u200c", "🏽", "👩", "❤")
     chance = Random(0)
-    for _ in range(2_000):
+    for _ in range(300):
         text = "🇩" + "".join(chance.choices(parts, k=chance.randint(1, 9)))
         assert split_words(text, 61).labels == tuple(visible(part) for part, _ in character.pre_tokenize_str(text))
     assert len(split_words("🇩🇪" * 500, 1_009).ids) == 500, "of a long text of flags the other rule took 26 s"
-
-
-def test_byte_level_labels_are_text(load_family):
-    tokens = read_text(load_family("gpt2").tokenizer, "the animal\nthe", 61)
-    assert "".join(tokens.labels) == "the␣animal↵the"
-    assert len(set(tokens.words)) == 4
-
-
-def test_pieces_of_a_character_are_numbered(load_family):
-    tokens = read_text(load_family("gpt2").tokenizer, "猫x", 61)
-    assert tokens.labels == ("猫₁", "猫₂", "猫₃", "x")
-    assert tokens.words == (0, 0, 0, 1)
-    family_labels = read_text(load_family("gpt2").tokenizer, FAMILY, 61).labels
-    assert family_labels[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
-
-
-def test_chinese_characters_are_always_words(load_family):
-    for name in ("gpt2", "qwen2", "llama", "mistral", "bert"):
-        tokens = read_text(load_family(name).tokenizer, "天气很", 61)
-        content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
-        assert len(set(content)) == 3, name
-
-
-def test_words_always_end_at_spaces(load_family):
-    """Llama 2's tokenizer has no pre-tokenizer: to it the whole text is one word."""
-    for name in ("llama", "mistral", "gpt2", "bert"):
-        tokens = read_text(load_family(name).tokenizer, "because the animal was", 61)
-        content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
-        assert len(set(content)) == 4, name
-        assert len(content) > 4, name
-        assert content == sorted(content)
 
 
 def test_hostile_labels_contain_every_character(load_family):
@@ -247,13 +207,13 @@ def test_first_tokenizer_use_is_thread_safe(name, checkpoint: Checkpoint, load_f
     """Saved with truncation and padding on (as the default model's is), it switches both off at its first use."""
     texts = [f"{TEXT} {i} " * 20 for i in range(8)]
     expected = [read_text(load_family(name).tokenizer, text, 500) for text in texts]
-    for _ in range(5):
+    for _ in range(2):
         tokenizer = open_folder(checkpoint(name)).tokenizer
         start = Barrier(len(texts))
 
         def visit(text, tokenizer=tokenizer, start=start):
             start.wait()
-            return [read_text(tokenizer, text, 500) for _ in range(5)]
+            return [read_text(tokenizer, text, 500) for _ in range(3)]
 
         with ThreadPoolExecutor(len(texts)) as pool:
             for expected_ids, actual_ids in zip(expected, pool.map(visit, texts), strict=True):
@@ -266,10 +226,6 @@ def test_byte_spelling_tokenizers(load_family):
     # XLM-R's has a piece Ġ, too.
     tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))
     assert not spells_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]"))
-
-
-def test_mark_after_chinese_character_is_separate(load_family):
-    assert read_text(load_family("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mistral"])

@@ -10,10 +10,9 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
+from tests.notebook.samples import WORDS
 from viz.notebook import widget
 from viz.notebook.device import device_of
-
-WORDS = ["the", "cat", "sat", "down", "."]
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 import viz
-
-WORDS = ["the", "cat", "sat", "down", "."]
+from tests.notebook.samples import WORDS
 
 
 @pytest.fixture

@@ -8,18 +8,11 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
+from tests.notebook.samples import fast
 from viz.models.spelling.pieces import spell
 
 TEXT = "The quick brown fox jumps over the lazy dog. "
 GPT2 = {"vocab_size": checkpoints.VOCABULARY, "n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": 64}
-NAMES = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-
-
-def fast(kind, limit=61):
-    names = {} if kind == "bytes" else NAMES
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS[kind](), model_max_length=limit, **names
-    )
 
 
 @pytest.fixture(scope="module")
@@ -217,11 +210,6 @@ def test_show_bytes_of_latin_letters(gpt2):
     assert viz.show(gpt2, tokenizer, "é 猫").tokens[0] == want
     assert viz.show([weights], tokenizer, ids).tokens[0] == want
     assert viz.show([weights], tokenizer.convert_ids_to_tokens(ids)).tokens[0] == want
-
-
-def test_show_tokens_of_cut_character(gpt2):
-    """A character that is cut is shown with the piece's number."""
-    assert viz.show(gpt2, fast("bytes"), "a 猫").tokens[0][-3:] == ("猫₁", "猫₂", "猫₃")
 
 
 def test_byte_level_tokens_are_readable():

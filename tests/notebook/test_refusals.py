@@ -11,12 +11,7 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
-
-WORDS = ["the", "cat", "sat", "down", "."]
-
-
-def layer(heads=3, n=5):
-    return torch.randn(1, heads, n, n, generator=torch.Generator().manual_seed(0)).softmax(-1)
+from tests.notebook.samples import WORDS, layer
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +49,13 @@ def test_show_false_attentions_raises(what):
 def test_show_false_tokens_raises(tokens):
     """The names in a mapping are as many as some texts have tokens, and a set has no order."""
     with pytest.raises(ValueError, match=f"tokens handed over are {type(tokens).__name__}, and not a list: tokenizer"):
-        viz.show([layer(n=2)], tokens)
+        viz.show([layer(2)], tokens)
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
 def test_show_two_numbers_are_tokens(make):
     """Two token ids out of an array are no two lists of tokens."""
-    assert viz.show([layer(n=2)], list(make([7, 8]))).tokens == (("7", "8"), ("7", "8"))
+    assert viz.show([layer(2)], list(make([7, 8]))).tokens == (("7", "8"), ("7", "8"))
 
 
 @pytest.mark.parametrize("layers", [3, "3", [True], [3, 3], [-1, 2], [0.0, 1.0]])
@@ -119,7 +114,7 @@ def test_show_third_argument_needs_tokenizer(llama):
 def test_show_unknown_numbers_are_labels(llama):
     """Ids that a tokenizer does not know stand as numbers along maps."""
     for ids in ([5, -1], [5, 2**40]):
-        assert viz.show([layer(n=2)], llama[1], ids).tokens[0][1] == f"⟨{ids[1]}⟩"
+        assert viz.show([layer(2)], llama[1], ids).tokens[0][1] == f"⟨{ids[1]}⟩"
 
 
 VISION = {"hidden_size": 40, "num_hidden_layers": 1, "num_attention_heads": 4, "image_size": 14, "patch_size": 7}

@@ -7,16 +7,10 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
+from tests.notebook.samples import fast
 from viz.notebook.arguments import name_of
 
 TEXT = "The animal was tired."
-
-
-def fast(kind):
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS[kind](), model_max_length=61, **names
-    )
 
 
 @pytest.fixture(scope="module")

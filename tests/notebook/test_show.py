@@ -12,7 +12,6 @@ from traitlets import TraitError
 
 import viz
 from tests import checkpoints
-from viz.models.load import load
 from viz.notebook.arguments import name_of
 
 TEXT = checkpoints.TEXT
@@ -50,13 +49,6 @@ def test_show_model_and_text(folder):
     assert grid.tokens[0][0] == "[CLS]" and len(grid.tokens[0]) == inputs["input_ids"].shape[1]
     again = viz.show(model(**inputs, output_attentions=True), grid.tokens[0], layer=1, head=4)
     assert np.allclose(again.weights, grid.weights, atol=1e-6)
-
-
-def test_show_packaged_model():
-    model = load("all-MiniLM-L6-v2")
-    grid = viz.show(model.model, model.tokenizer, TEXT, layer=3, head=1)
-    row, column = grid.tokens[0].index("it"), grid.tokens[1].index("animal")
-    assert round(float(grid.weights[row, column]), 2) == 0.68
 
 
 def test_show_encoder_decoder(folder):

@@ -138,19 +138,6 @@ def test_file_with_every_head_on_request(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out.startswith("heads.html: 0.")
 
 
-def test_file_below_the_limit_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000_000)
-    heads, _ = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html")
-    assert all(heads)
-
-
-def test_save_html_unknown_heads_raises(tmp_path, monkeypatch):
-    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
-    with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
-        viz.show(build_maps(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
-    assert not (tmp_path / "heads.html").exists()
-
-
 def test_figure_is_the_head():
     """The chosen one, or another by its numbers, with the tokens literally on both sides."""
     maps = build_maps()

@@ -186,14 +186,6 @@ def test_error_is_reported_without_text(store, caplog):
     assert read(TEXT) == TEXT.upper()
 
 
-def test_model_error_passes_unchanged(store):
-    def empty():
-        raise ModelError("empty")
-
-    with pytest.raises(ModelError, match="no word in the text"):
-        cache(empty, store)()
-
-
 class Clicked(BaseException):
     """Stand-in for the exception that Streamlit raises when a user clicks elsewhere or leaves."""
 

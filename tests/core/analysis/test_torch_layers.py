@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import gelu
 
+from tests.core.tensors import draw_single
 from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
 from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block
 from viz.core.masks import causal
@@ -18,19 +19,15 @@ DESIGNS = (
 )  # fmt: skip
 
 
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
 @pytest.mark.parametrize("design", DESIGNS, ids=["post", "pre", "no_norm"])
 def test_block_check_passes_right_fails_wrong(design):
     weights = BlockWeights.random(SPEC, 29, seed=0)
-    trace = encoder_block(draw(7, 18), weights, allowed=causal(7, 7), design=design)
+    trace = encoder_block(draw_single(7, 18), weights, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
     wrong_weights = BlockWeights.random(SPEC, 29, seed=1)
     assert torch_layer_error(replace(trace, weights=wrong_weights)).max() > 0.1
     crossed = BlockWeights.random(SPEC, 29, seed=0, d_memory=18)
-    trace = decoder_block(draw(7, 18), draw(11, 18, seed=1), crossed, allowed=causal(7, 7), design=design)
+    trace = decoder_block(draw_single(7, 18), draw_single(11, 18, seed=1), crossed, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
     assert torch_layer_error(replace(trace, design=replace(design, activation=torch.tanh))).max() > 0.01
 

@@ -1,7 +1,5 @@
 """A streamed head against the full matrix: cells, rows, strips of any size; and its memory."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -74,16 +72,6 @@ def test_map_is_independent_of_strip_height(monkeypatch, causal):
         (striped.most, striped.mean, vars(striped.rows)),
         (single_strip.most, single_strip.mean, vars(single_strip.rows)),
     )
-
-
-def test_weights_by_hand():
-    """Scores of 0 and of log 3: the second key has three times the weight of the first."""
-    q, k = torch.ones(2, 1), torch.tensor([[0.0], [math.log(3)]])
-    coarse_map = long_map(q, k, scale=1.0, causal=False)
-    assert_close(coarse_map.most, torch.tensor([[0.25, 0.75], [0.25, 0.75]]))
-    assert_close(coarse_map.rows.distance, torch.tensor([0.75, 0.25]))
-    assert_close(coarse_map.rows.entropy, torch.full((2,), -0.25 * math.log(0.25) - 0.75 * math.log(0.75)))
-    assert coarse_map.rows.strongest.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("size", [1e4, 0.0])

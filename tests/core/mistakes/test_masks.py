@@ -7,6 +7,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.attention import attend, row_softmax
 from viz.core.masks import causal
 from viz.core.mistakes.masks import (
@@ -23,10 +24,6 @@ H, Q, K, D = 2, 5, 7, 3
 WAYS = (softmax_inf_fill, softmax_replace_1e9, softmax_add_1e9, sdpa_weights)
 
 
-def draw(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
 @pytest.fixture
 def allowed():
     mask = torch.rand(Q, K, generator=torch.Generator().manual_seed(3)) < 0.5
@@ -38,14 +35,14 @@ def allowed():
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_masks_agree_where_key_remains(way, dtype, allowed):
-    scores = draw(H, Q, K).to(dtype)
+    scores = draw_single(H, Q, K).to(dtype)
     expected = row_softmax(scores.masked_fill(~allowed, -torch.inf))
     sees = allowed.any(-1)
     assert_close(way(scores, allowed)[:, sees], expected[:, sees])
 
 
 def test_methods_differ_in_fully_masked_rows(allowed):
-    scores = draw(H, Q, K)
+    scores = draw_single(H, Q, K)
     assert softmax_inf_fill(scores, allowed)[:, 2].isnan().all()
     assert_close(softmax_replace_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
     assert_close(softmax_add_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
@@ -63,7 +60,7 @@ class TestMaskedAfter:
         assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
 
     def test_renormalising_restores_right_weights(self, allowed):
-        scores = draw(H, Q, K).double()
+        scores = draw_single(H, Q, K).double()
         assert_close(
             renormalise(mask_after_softmax(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf))
         )
@@ -72,7 +69,7 @@ class TestMaskedAfter:
 class TestThroughMha:
     @pytest.mark.parametrize("scale", [None, 1.0, 0.3])
     def test_true_blocks(self, allowed, scale):
-        q, k, v = draw(H, Q, D), draw(H, K, D, seed=1), draw(H, K, D, seed=2)
+        q, k, v = draw_single(H, Q, D), draw_single(H, K, D, seed=1), draw_single(H, K, D, seed=2)
         sees = allowed.any(-1)
         output = through_mha(q, k, v, blocked=~allowed, scale=scale)
         assert_close(output[:, sees], attend(q, k, v, allowed=allowed, scale=scale).output[:, sees])

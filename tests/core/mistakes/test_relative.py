@@ -6,15 +6,12 @@ import torch
 from torch.nn.functional import conv2d, pad
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.attention import row_softmax
 from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.relative import heads_from_kernel, positions
 
 SHARP = 46.0
-
-
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 def replicated(image: torch.Tensor, kernel: torch.Tensor) -> torch.Tensor:
@@ -42,7 +39,7 @@ def test_flipped_sign_by_hand():
 
 
 def test_flipped_sign_flips_kernel():
-    image, kernel = draw(3, 5, 7), draw(2, 3, 3, 3, seed=1)
+    image, kernel = draw_single(3, 5, 7), draw_single(2, 3, 3, 3, seed=1)
     wrong = query_minus_key(heads_from_kernel(kernel, alpha=SHARP)).layer(image)
     assert_close(wrong, replicated(image, kernel.flip(-1, -2)), rtol=0, atol=1e-4)
     assert (wrong - replicated(image, kernel)).abs().max() > 1
@@ -50,7 +47,7 @@ def test_flipped_sign_flips_kernel():
 
 @pytest.mark.parametrize("d_v", [1, 2, 3, 5])
 def test_narrow_heads_equal_low_rank_kernel(d_v):
-    image, kernel = draw(3, 5, 7), draw(5, 3, 3, 3, seed=1)
+    image, kernel = draw_single(3, 5, 7), draw_single(5, 3, 3, 3, seed=1)
     heads = narrow_heads(kernel, d_v, alpha=SHARP)
     assert heads.weights.w_v.shape == (3, 9 * d_v) and heads.weights.w_o.shape == (9 * d_v, 5)
     nearest = np.zeros((5, 3, 3, 3))

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
@@ -12,10 +13,6 @@ from viz.core.positions import alibi
 from viz.core.variants.decoding import decode, rows_at_length, weight_taken_by_new_token
 
 H, T, D_K, D_V = 6, 11, 5, 3
-
-
-def draw(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 class TestDecode:

@@ -1,4 +1,4 @@
-"""Heads of two kinds with widths that all differ: by hand, as loops in columns, and against torch's own."""
+"""Heads of two kinds with widths that all differ, as loops in columns."""
 
 import math
 
@@ -7,17 +7,13 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from tests.core.tensors import draw_single
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, Widths, general_heads
-from viz.core.variants.scoring import AdditiveWeights
 
 Q, K = 3, 5
 WIDTHS = Widths(d_q=7, d_k=11, d_v=13, p_q=2, p_k=17, p_v=19, p_o=23, d_hidden=29)
 EQUAL = Widths(**vars(WIDTHS) | {"p_k": 2})
-
-
-def draw(*shape, seed):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 def layer():
@@ -25,24 +21,11 @@ def layer():
     heads = tuple(
         GeneralHead.random(WIDTHS if kind else EQUAL, is_additive=kind, seed=int(kind)) for kind in (False, True)
     )
-    return heads, draw(2 * WIDTHS.p_v, WIDTHS.p_o, seed=5)
+    return heads, draw_single(2 * WIDTHS.p_v, WIDTHS.p_o, seed=5)
 
 
 def tokens():
-    return draw(Q, WIDTHS.d_q, seed=2), draw(K, WIDTHS.d_k, seed=3), draw(K, WIDTHS.d_v, seed=4)
-
-
-def test_both_kinds_by_hand():
-    """Query 1, keys (1, 0) and (0, 2): dot products 1 and 0 at width 1; 3 tanh(1 + 1) and 3 tanh(1 + 2)."""
-    unit = torch.ones(1, 1)
-    dot = GeneralHead(w_q=unit, w_k=torch.tensor([[1.0], [0.0]]), w_v=unit)
-    network = AdditiveWeights(w_q=unit, w_k=torch.ones(2, 1), w_v=torch.tensor([3.0]))
-    both = (dot, GeneralHead(w_q=unit, w_k=torch.eye(2), w_v=unit, additive=network))
-    keys, values = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0], [0.0]])
-    trace = general_heads(unit, keys, values, both, torch.eye(2))
-    assert_close(trace.scores[:, 0], torch.tensor([[1.0, 0.0], [3 * math.tanh(2), 3 * math.tanh(3)]]))
-    first = [1 / (1 + math.exp(-1)), 1 / (1 + math.exp(3 * (math.tanh(3) - math.tanh(2))))]
-    assert_close(trace.output, torch.tensor([first]))
+    return draw_single(Q, WIDTHS.d_q, seed=2), draw_single(K, WIDTHS.d_k, seed=3), draw_single(K, WIDTHS.d_v, seed=4)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -84,7 +67,7 @@ def test_mask_closes_cells_empty_row_zero():
 def test_dot_product_requires_equal_widths():
     head = GeneralHead.random(WIDTHS, is_additive=False, seed=0)
     with pytest.raises(ValueError, match="equal widths, and here d_q=2, d_k=17"):
-        general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))
+        general_heads(*tokens(), (head,), draw_single(WIDTHS.p_v, WIDTHS.p_o, seed=0))
 
 
 def test_parameters_of_head_are_counted():

@@ -5,16 +5,13 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
+from tests.core.tensors import draw
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.core.masks import causal
 from viz.core.variants import kv_sharing
 
 H, T, D_K, D_V = 12, 7, 5, 3
-
-
-def draw(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def qkv(n_kv_heads):
@@ -67,10 +64,6 @@ class TestAttendShared:
 
 
 class TestPoolHeads:
-    def test_pooling_by_hand(self):
-        x = torch.tensor([[[1.0, 0.0]], [[3.0, 4.0]], [[5.0, 6.0]], [[7.0, 0.0]]])
-        assert kv_sharing.pool_heads(x, 2).tolist() == [[[2.0, 2.0]], [[6.0, 3.0]]]
-
     @pytest.mark.parametrize("G", [0, 5, 24])
     def test_pooling_to_indivisible_count_is_refused(self, G):
         with pytest.raises(ValueError, match=f"n_kv_heads=12 cannot be pooled into n_kv_heads={G}"):
@@ -86,11 +79,6 @@ class TestDecodeStep:
 
 
 class TestInduction:
-    def test_by_hand(self):
-        ids = torch.tensor([3, 5, 3, 5, 7])
-        mask = kv_sharing.after_earlier_mention(ids)
-        assert mask.nonzero().tolist() == [[2, 1], [3, 2]]
-
     def test_by_loops(self):
         ids = torch.randint(4, (17,), generator=torch.Generator().manual_seed(0))
         slow = [[0 < j <= i and int(ids[j - 1] == ids[i]) for j in range(17)] for i in range(17)]

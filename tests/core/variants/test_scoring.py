@@ -1,4 +1,4 @@
-"""Scoring functions: values by hand, a loop as reference, and their costs as counted by torch."""
+"""Scoring functions: a loop as reference, and their costs as counted by torch."""
 
 import math
 
@@ -8,29 +8,15 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
+from tests.core.tensors import draw
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive, dot, scaled_dot, scorings
 
 H, Q, K, D_Q, D_K, HIDDEN = 2, 3, 5, 7, 11, 13
 
 
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 def weights() -> AdditiveWeights:
     return AdditiveWeights(w_q=draw(D_Q, HIDDEN, seed=1), w_k=draw(D_K, HIDDEN, seed=2), w_v=draw(HIDDEN, seed=3))
-
-
-def test_values_by_hand():
-    q, k = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 0.5]])
-    assert dot(q, k).tolist() == [[1.0, 1.0]]
-    assert_close(scaled_dot(q, k), torch.full((1, 2), 1 / math.sqrt(2)))
-    additive_weights = AdditiveWeights(
-        w_q=torch.tensor([[1.0], [0.0]]), w_k=torch.tensor([[0.0], [2.0]]), w_v=torch.tensor([3.0])
-    )  # fmt: skip
-    # 3 tanh(1 + 2 * -1) and 3 tanh(1 + 2 * 0.5)
-    assert_close(additive(q, k, additive_weights), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
 
 
 def test_additive_equals_loop():

@@ -62,17 +62,15 @@ def test_file_requires_exact_weights(minilm):
     assert shipped(replace(minilm, is_packaged=True), "en") is None
 
 
-@pytest.mark.parametrize("seed", [SEEDS[0], SEEDS[-1]])
-def test_largest_random_heads_equal_recomputed(minilm, monkeypatch, seed):
+def test_largest_random_heads_equal_recomputed(minilm, monkeypatch):
     """The page states the largest score of several random models; one of them is drawn head by head."""
     monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, _: torch.zeros(len(weights)))
     atlas = atlas_of(*SHIPPED[0])
-    for name, values in score_by_chance(minilm, atlas.lines, seed).items():
+    for name, values in score_by_chance(minilm, atlas.lines, SEEDS[0]).items():
         if name != "window":
             means, score = gather(values.flatten(1)).mean, atlas.scores[name]
-            assert abs(float(means.max() - score.chance[SEEDS.index(seed)])) < TOLERANCE, name
-            if seed == SEEDS[0]:
-                assert_close(score.random.flatten(), means, rtol=0, atol=TOLERANCE, msg=name)
+            assert abs(float(means.max() - score.chance[0])) < TOLERANCE, name
+            assert_close(score.random.flatten(), means, rtol=0, atol=TOLERANCE, msg=name)
 
 
 def test_minilm_means_equal_recomputed(minilm, monkeypatch):

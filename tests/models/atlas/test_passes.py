@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tests import checkpoints
 from tests.checkpoints import SENTENCES, eager
-from tests.models.atlas.referee import DETECTORS, FILE, TWINS, save_gpt2, texts
+from tests.models.atlas.referee import DETECTORS, FILE, TWINS, save_gpt2
 from viz.core.analysis.atlas.scores import repeated_scores, rows_scored, sentence_scores
 from viz.core.analysis.atlas.summary import labels_of
 from viz.core.masks import causal
@@ -168,8 +168,3 @@ def test_scores_equal_transformer_lens(name, tmp_path):
             differences.append(float(theirs.max()))
     assert len(differences) == 3 * len(DETECTORS)
     assert max(differences) > 0.1, "something is there to be found"
-
-
-def test_record_has_same_texts():
-    assert [text["ids"] for text in RECORD["gpt2"]] == texts(checkpoints.VOCABULARY)
-    assert all([text["ids"] for text in RECORD[twin]] == texts(256) for twin in TWINS)

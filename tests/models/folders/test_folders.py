@@ -462,6 +462,16 @@ def test_empty_quantisation_is_none(copy_of, final_of):
     assert_close(final(folder), final_of("llama"))
 
 
+def test_byte_order_mark_in_adapter(copy_of, tmp_path):
+    base = copy_of("llama", "base")
+    deltas = lora(tmp_path / "adapter", base, LAYERS["llama"])
+    file = tmp_path / "adapter" / "adapter_config.json"
+    file.write_text(file.read_text(), "utf-8-sig")
+    name, delta = next(iter(deltas.items()))
+    expected = load_file(base / WEIGHTS)[name] + delta
+    assert_close(open_folder(tmp_path / "adapter").model.get_parameter(name), expected)
+
+
 @pytest.mark.parametrize("missing", ["absent", None, ""])
 def test_missing_family_is_found_or_named(copy_of, final_of, missing):
     """By the class that the model was saved with; else the sentence names the key, and no family None."""

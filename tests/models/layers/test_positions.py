@@ -47,15 +47,14 @@ NORMS = {
 """Norms of transformers that keep their gain as it is or less 1, with a shift or without, and the core's."""
 
 
-@pytest.mark.parametrize("width", [7, 42])
 @pytest.mark.parametrize("name", NORMS)
-def test_norm_weights_are_models_gain(name, width):
+def test_norm_weights_are_models_gain(name):
     make, normalize = NORMS[name]
-    module, generator = make(width), torch.Generator().manual_seed(width)
+    module, generator = make(7), torch.Generator().manual_seed(7)
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator))
-        x = 3 * torch.randn(5, width, generator=generator) + 1
+        x = 3 * torch.randn(5, 7, generator=generator) + 1
         assert_close(normalize(x, norm_weights(module)), module(x), atol=1e-5, rtol=1e-5)
 
 

@@ -35,9 +35,10 @@ def tokens_of(model):
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_long_capture_equals_ordinary_capture(load_family, name):
+    """The page says that every row of every head is exact: it is the row that float32 gives with nothing stored."""
     model = load_family(name)
     tokens = tokens_of(model)
-    progress = []
+    every, progress = torch.arange(len(tokens.ids)), []
     long, ordinary = long_capture(model, tokens, progress.append), capture_tokens(model, tokens)
     assert progress == [1, 2]
     assert (long.n_heads, long.n_kv_heads) == (ordinary.n_heads, ordinary.n_kv_heads)
@@ -46,18 +47,10 @@ def test_long_capture_equals_ordinary_capture(load_family, name):
         assert layer.scale == call.options["scale"]
         assert_close(layer.q, call.q, rtol=0, atol=EXACT * float(call.q.abs().max()))
         assert_close(layer.k, call.k, rtol=0, atol=EXACT * float(call.k.abs().max()))
-        assert_close(layer.witness, ordinary.layer(i).weights[:, long.witness_at], rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_long_capture_every_row_is_exact(load_family, name):
-    """The page says that every row of every head is exact: it is the row that float32 gives with nothing stored."""
-    model = load_family(name)
-    tokens = tokens_of(model)
-    long, ordinary, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
-    for layer in range(model.n_layers):
-        rows = torch.stack([long.rows_of(layer, head, every) for head in range(long.n_heads)])
-        assert_close(rows, ordinary.layer(layer).weights, rtol=0, atol=ROW_OFF)
+        weights = ordinary.layer(i).weights
+        assert_close(layer.witness, weights[:, long.witness_at], rtol=1e-4, atol=1e-6)
+        rows = torch.stack([long.rows_of(i, head, every) for head in range(long.n_heads)])
+        assert_close(rows, weights, rtol=0, atol=ROW_OFF)
 
 
 def test_smollm2_long_rows_are_exact(smollm2):

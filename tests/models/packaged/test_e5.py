@@ -31,11 +31,6 @@ PAIRS = {
 TIRED = "The animal didn't cross the street because it was too tired."
 
 
-def near(value: float) -> object:
-    """The rounding of a pinned value, and of another machine's float32."""
-    return pytest.approx(value, abs=0.01)
-
-
 def meaning(model, text: str) -> torch.Tensor:
     """The direction of the mean of a text's vectors, as E5 is used."""
     mean = capture(model, text).final.mean(0)
@@ -65,23 +60,6 @@ def test_chinese_is_read_whole(e5):
     assert e5.tokenizer.unk_token_id not in tokens.ids
     assert tokens.special == (True, *[False] * 13, True)
     assert tokens.words == tuple(range(15)), "no mark belongs to the word before it"
-
-
-def test_same_meaning_has_close_vectors(e5):
-    texts = ("猫坐在垫子上", "The cat sat on the mat", "石油价格上涨了", "Le prix du pétrole a augmenté")
-    vectors = torch.stack([meaning(e5, f"query: {text}") for text in texts])
-    cosines = vectors @ vectors.T
-    assert [float(cosines[0, 1]), float(cosines[2, 3])] == [near(0.84), near(0.85)]
-    apart = cosines[:2, 2:]
-    assert [float(apart.min()), float(apart.max())] == [near(0.69), near(0.81)]
-
-
-def test_head_weights_equal_record(e5):
-    assert weight(e5, ROAD, 11, 3, "因为它", "动物") == near(0.28)
-    assert weight(e5, ROAD, 11, 3, "因为它", "路") == near(0.01)
-    assert weight(e5, TIRED, 8, 8, "␣it", "␣animal") == near(0.50)
-    assert weight(e5, TIRED, 8, 8, "␣it", "␣street") == near(0.07)
-    assert weight(e5, TIRED, 11, 3, "␣it", "␣animal") == near(0.40)
 
 
 def test_four_bit_table_rows_equal_float32(e5):
@@ -135,7 +113,9 @@ def test_single_characters_normalise_as_file():
     mismatches = {c: to for c, to in mapping.items() if ours.normalize_str(c) != to}
     assert mismatches == {}
     unlisted = [
-        chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*mapping, reader.TILDE_STAND_IN}
+        chr(i)
+        for i in range(0, 0x10000, 7)
+        if not 0xD800 <= i < 0xE000 and chr(i) not in mapping and chr(i) != reader.TILDE_STAND_IN
     ]
     normalised = [c for c in unlisted if ours.normalize_str(c) != c]
     assert set(normalised) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
@@ -156,13 +136,6 @@ def test_package_program_has_close_vector(e5, tmp_path):
         ours = meaning(e5, f"query: {text}")[:8]
         assert_close(ours, theirs, atol=0.006, rtol=0)
         assert theirs.abs().max() > 0.05, "the tolerance is small beside the numbers"
-
-
-def test_file_names_are_transformers_names():
-    assert reader._name("emb.ln.b") == "embeddings.LayerNorm.bias"
-    assert reader._name("emb.pos") == "embeddings.position_embeddings.weight"
-    assert reader._name("l11.fo.w") == "encoder.layer.11.output.dense.weight"
-    assert reader._name("l0.aln.w") == "encoder.layer.0.attention.output.LayerNorm.weight"
 
 
 def test_packages_are_not_imported(e5, smollm2):

@@ -148,19 +148,6 @@ def test_a_file_of_no_known_format(tmp_path):
         read(path)
 
 
-TO_MARY = "When Mary and John went to the store, {} gave a drink to"
-
-
-def near(value: float, within: float = 0.01) -> object:
-    """The rounding of a pinned value, and of another machine's float32."""
-    return pytest.approx(value, abs=within)
-
-
-def following(model, text: str) -> dict[str, float]:
-    [prediction] = capture(model, text).predictions
-    return dict(zip(prediction.labels, prediction.probabilities, strict=True))
-
-
 def test_model_equals_package_description(smollm2):
     config = smollm2.model.config
     assert smollm2.is_packaged
@@ -170,58 +157,6 @@ def test_model_equals_package_description(smollm2):
     assert (smollm2.max_tokens, len(smollm2.tokenizer), smollm2.model.training) == (8192, 49_152, False)
     file = packaged_file(smollm2.entry.id)
     assert round(file.stat().st_size / 1e6, 1) == smollm2.entry.size_mb
-
-
-def test_the_capital_of_france(smollm2):
-    assert following(smollm2, "The capital of France is")["␣Paris"] == near(0.77)
-
-
-def test_continuation_names_recipient(smollm2):
-    tokens = capture(smollm2, TO_MARY.format("John")).tokens
-    assert len(tokens.ids) == 14 and not any(tokens.special), "no token is added to the text"
-    assert following(smollm2, TO_MARY.format("John"))["␣Mary"] == near(0.923)
-    mary, john = (smollm2.tokenizer(f" {name}").input_ids[0] for name in ("Mary", "John"))
-    apart = []
-    for name in ("John", "Mary"):
-        final = capture(smollm2, TO_MARY.format(name)).final[-1]
-        scores = smollm2.model.lm_head(final)
-        apart.append(float(scores[mary] - scores[john]))
-    assert apart == [near(6.12, 0.02), near(-5.49, 0.02)]
-
-
-def test_answer_appears_only_in_last_layer(smollm2):
-    states = capture(smollm2, TO_MARY.format("John")).states["decoder"]
-    norm, head = smollm2.model.model.norm, smollm2.model.lm_head
-    best = [smollm2.tokenizer.decode(head(norm(state[-1])).argmax()) for state in states[24:30]]
-    assert best[-1] == " the"
-    assert smollm2.tokenizer.decode(head(states[-1][-1]).argmax()) == " Mary"
-
-
-def test_induction_heads_copy_repeated_tokens(smollm2):
-    """50 random tokens twice over; the seed is ours, so the tolerance is what another draw changes."""
-    random_ids = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
-    text = smollm2.tokenizer.decode(random_ids)
-    ids = smollm2.tokenizer(text).input_ids
-    text_capture = capture(smollm2, text + text)
-    n = len(ids)
-    assert text_capture.tokens.ids[n + 1 : 2 * n] == text_capture.tokens.ids[1:n], (
-        "the seam may fall together, the rest repeats"
-    )
-    for layer, head, pinned in ((18, 6, 0.92), (17, 3, 0.78)):
-        weights = text_capture.layer(layer).weights[head]
-        rows = torch.arange(n + 1, len(weights) - 1)
-        assert float(weights[rows, rows - n + 1].mean()) == near(pinned, 0.12)
-    for layer, head, pinned in ((16, 0, 0.89), (11, 1, 0.84)):
-        assert float(text_capture.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
-
-
-def test_first_word_token_is_sink(smollm2):
-    """The first token takes much of the weight though it is an ordinary word."""
-    text_capture = capture(smollm2, TO_MARY.format("John"))
-    # An even spread gives 0.09.
-    share = [float(text_capture.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]
-    assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
-    assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
 
 
 def test_layer_replays_equal_transformers(smollm2):

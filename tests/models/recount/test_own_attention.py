@@ -4,7 +4,7 @@ import pytest
 from torch.testing import assert_close
 
 from tests import checkpoints
-from tests.models.conftest import Checkpoint
+from tests.models.conftest import FamilyLoader
 from viz.core.analysis.checks import rounding
 from viz.models import LoadedModel
 from viz.models.capture import Capture, capture
@@ -43,9 +43,9 @@ def assert_states_agree(model: LoadedModel, text_capture: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_own_attention_every_family_equals_trace(name: str, checkpoint: Checkpoint):
+def test_own_attention_every_family_equals_trace(name: str, load_family: FamilyLoader):
     """The copy's own attention sees what the trace shows, on a capture with states and on one without."""
-    model = checkpoints.open_folder(checkpoint(name))
+    model = load_family(name)
     assert has_own_attention(model)
     text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
     assert_rows_agree(model, text_capture)

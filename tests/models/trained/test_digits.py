@@ -73,9 +73,6 @@ class TestTheModel:
         assert measured_accuracy == pytest.approx(digits.run().accuracy[-1], abs=0.5 / digits.HELD_OUT)
         assert measured_accuracy > 0.95
 
-    def test_untrained_model_fails_held_out(self):
-        assert digits.accuracy(digits.build(digits.Recipe()), digits.held_out()) < 0.25
-
     def test_picture_is_read_as_in_training(self):
         levels = digits.held_out().levels[:3]
         for level in levels:
@@ -93,7 +90,9 @@ class TestTraining:
 
     def test_one_seed_is_one_result(self):
         both = commands.split(0)
-        run, again, other_run = (digits.train(recipe, both)[0] for recipe in (SMALL, SMALL, replace(SMALL, seed=1)))
+        run, again, other_run = (
+            digits.train(recipe, both, epochs=1)[0] for recipe in (SMALL, SMALL, replace(SMALL, seed=1))
+        )
         first, second, third = (model.classifier.weight for model in (run, again, other_run))
         assert_close(first, second, atol=0, rtol=0)
         assert not torch.allclose(first, third)

@@ -8,13 +8,7 @@ from torch.masked import masked_tensor
 from torch.testing import assert_close
 
 import viz
-
-WORDS = ["the", "cat", "sat", "down", "."]
-
-
-def layer(queries=5, heads=3, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(1, heads, queries, queries, generator=generator).softmax(-1)
+from tests.notebook.samples import WORDS, layer
 
 
 class Lender:

@@ -12,31 +12,22 @@ from traitlets import TraitError
 
 import viz
 from tests import checkpoints
-
-WORDS = ["the", "cat", "sat", "down", "."]
-
-
-def layer(queries=5, keys=5, heads=3, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(1, heads, queries, keys, generator=generator).softmax(-1)
+from tests.notebook.samples import WORDS, fast, layer
 
 
 @pytest.fixture(scope="module")
 def writer():
     """A small decoder with eager attention, and its tokenizer."""
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61
-    )
     config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.LLAMA)
     config.eos_token_id = config.bos_token_id = None
     model = transformers.LlamaForCausalLM(config).eval()
     model.set_attn_implementation("eager")
-    return model, tokenizer
+    return model, fast("bytes")
 
 
 @pytest.mark.parametrize("form", ["attentions", "output"])
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 3])
 def test_generate_of_n_tokens_is_stitched(writer, n, use_cache, form):
     """Three steps are no (encoder, decoder, cross); the map is that of one pass over the text."""
     model, tokenizer = writer
@@ -179,12 +170,6 @@ def test_layers_keep_their_numbers(form):
     with pytest.raises(TraitError, match="layer=2 has no maps here: the layers that have some are 1, 3"):
         grid.layer = 2
     assert '"numbers": [1, 3]' in bytes(grid.data)[:2_000].decode("utf8", "ignore")
-
-
-def test_no_layer_with_maps_is_refused():
-    for attentions in ((None, None), (None, None, None)):
-        with pytest.raises(ValueError, match="None"):
-            viz.show(attentions, WORDS)
 
 
 def test_hybrid_layers_are_numbered(writer):

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.positions import frequencies, rope
 from viz.core.variants.today.angles import (
     partial_rope,

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import rms_norm
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.heads import share_kv
 from viz.core.positions import rope
 from viz.core.variants.today.bounded_scores import Place, QKNorm, largest_score, norm_queries_and_keys, soft_cap

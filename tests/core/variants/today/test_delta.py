@@ -5,7 +5,7 @@ import math
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.variants.today.delta import (
     decay_steps,
     delta_map,

@@ -1,4 +1,4 @@
-"""Differential attention: by hand, by loops, its rows' sums and its norm."""
+"""Differential attention: by loops, its rows' sums and its norm."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import rms_norm
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.masks import causal
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 
@@ -26,14 +26,6 @@ def test_shares_by_hand():
     q_1, k_1 = torch.tensor([1.0, 2.0]), torch.tensor([0.5, 0.25])
     q_2, k_2 = torch.tensor([1.0, -1.0]), torch.tensor([1.0, 0.5])
     assert_close(learned_share(q_1, k_1, q_2, k_2, start=0.2), torch.tensor(math.e - math.sqrt(math.e) + 0.2))
-
-
-def test_difference_by_hand():
-    """One map looks at the first key, the other at both: what is left is more than 1 minus the share on the first."""
-    k = torch.eye(2)
-    trace = attend_differential(k[:1] * 1000, k, torch.zeros(1, 2), k, torch.tensor([[3.0], [5.0]]), share=0.4)
-    assert_close(trace.weights, torch.tensor([[0.8, -0.2]]))
-    assert_close(trace.output, torch.tensor([[0.8 * 3 - 0.2 * 5]]))
 
 
 def test_difference_by_loops():

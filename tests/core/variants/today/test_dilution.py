@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.attention import row_softmax
 from viz.core.variants.today.dilution import weight_among
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal
 from viz.core.spec import AttentionSpec

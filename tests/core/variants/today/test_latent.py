@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import rms_norm
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal
 from viz.core.positions import rope

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.variants.today.linear import decay_map, lightning_slopes, linear_map, linear_states
 
 H, T, D_K, D_V = 3, 7, 5, 11

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.masks import causal
 from viz.core.variants.today.selection import index_scores, lost_shares, top_k_mask
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.core.variants.today.tensors import draw
+from tests.core.tensors import draw
 from viz.core.attention import attend, softmax_with_sink
 from viz.core.masks import causal
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share

@@ -49,16 +49,6 @@ def test_heads_are_measured_where_maps_are():
     assert sink.before != sink.after
 
 
-def test_sinks_take_weight_at_once():
-    """Untrained, 24 words on the average and one sink share a row: less on the first word than without."""
-    standard, sink = (
-        today.measure_heads(today.build(variant, SMALL, seed=0).eval(), SMALL, seed=0)
-        for variant in ("standard", "sink")
-    )
-    for without, within in zip(standard.first_share, sink.first_share, strict=True):
-        assert all(b < a for a, b in zip(without, within, strict=True))
-
-
 def copying_by_hand(weights, ids):
     """The mean weight of a row on what followed earlier mentions of its word, over rows that have one."""
     followers = [[j + 1 for j in range(i) if ids[j] == word] for i, word in enumerate(ids)]
