@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_figure_menu import copy_lines, table
 from viz.text import translator
 
 T = translator("en")
@@ -79,16 +78,6 @@ def test_legend_hides_bars(visit):
     bars.page.keyboard.press("ArrowRight")
     expect(bars.locator(".live")).to_contain_text(keys.last.inner_text())
     expect(bars.locator(".live")).not_to_contain_text(keys.first.inner_text())
-
-
-def test_chart_is_saved_with_texts_numbers(growth):
-    page, lines = growth.page, growth.evaluate("({ lines: { data } }) => data.lines")
-    head, *rows = table(page, "growth")
-    assert head == ["", T("cost.n"), T("cost.multiply_adds")]
-    assert len(rows) == sum(len(line["x"]) for line in lines)
-    assert [rows[0][0], *map(float, rows[0][1:])] == [lines[0]["name"], 1, 512]
-    texts = copy_lines(page, "growth")
-    assert {"10⁴", "n = 512", T("cost.n"), *(line["name"] for line in lines)} <= {*texts}
 
 
 def test_vector_plane_is_undistorted(visit):

@@ -25,8 +25,6 @@ from viz.frame.scene import Scene
 from viz.frame.sidebar import file_of
 from viz.text import LANGUAGES, Translate, sentences, translator
 
-SMALL = {"source": "words", "d_model": 8, "n_heads": 2}
-
 
 @pytest.fixture(autouse=True)
 def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -251,13 +249,6 @@ def test_link_restores_state_and_is_rewritten(open_app, page, expected):
     }
 
 
-def test_state_survives_change_of_page(open_app):
-    app = open_app(**SMALL, seed=5, text="a b c")
-    app.switch_page(file_of("step_by_step")).run()
-    app.switch_page(file_of("heads")).run()
-    assert state(app, "source", "d_model", "n_heads", "seed", "text") == {**SMALL, "seed": 5, "text": "a b c"}
-
-
 @pytest.mark.parametrize(
     ("mask", "blocks"),
     [
@@ -383,12 +374,6 @@ def test_hostile_link_falls_back_with_note(open_app, hostile, names, falls_back_
     assert not set(link(app)) & (names | {"unknown"}), "what was refused leaves the address bar"
     app.run()
     assert note not in [info.value for info in app.info], "told once"
-
-
-def test_unknown_parameters_are_ignored(open_app):
-    app = open_app(unknown="1", constructor="x", __proto__="y")
-    assert link(app) == {}
-    assert not app.info
 
 
 BAD_TEXTS = {

@@ -205,14 +205,6 @@ def test_own_lines_limited_without_empty_lines():
     assert len(own_lines("x\n" * 500)) == limits.ATLAS_LINES
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected_text"),
-    [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")],
-)
-def test_score_format_digits(name, value, expected_text):
-    assert format_score(name, value) == expected_text
-
-
 @pytest.mark.usefixtures("memory_given_back")
 def test_decoder_only_scores_pass_checks(open_app):
     packaged_file("SmolLM2-135M-Instruct")

@@ -9,8 +9,8 @@ import torch
 import transformers
 
 from pages.cost.mixes import recount
-from pages.cost.mixes.mix import MEASURES, PERIODS, Mix
-from pages.cost.mixes.models import models, stack_text
+from pages.cost.mixes.mix import MEASURES, Mix
+from pages.cost.mixes.models import models
 from tests.running import checked, sentences_of
 from viz.core.attention import attend
 from viz.core.cost.architectures import Sizes
@@ -68,17 +68,6 @@ def test_crossing_equals_every_length_tried(kind, sizes):
         cheaper = [n for n in range(1, 200) if count(mix.layers, n_tokens=n) < count(mix.only_full, n_tokens=n)]
         first = mix.meets(measure)
         assert cheaper == ([] if first is None else list(range(first, 200)))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("pattern", PERIODS)
-def test_mix_lies_between_its_kinds(kind, pattern):
-    """A mix adds up its layers, in any order: so many full ones, and the rest of the other kind."""
-    mix = mix_of(kind, pattern, n_layers=13)
-    for count in MEASURES.values():
-        for n in (1, 3, 4, 1000):
-            full, rest = (count([layer], n_tokens=n) for layer in (mix.full, mix.rest))
-            assert count(mix.layers, n_tokens=n) == mix.n_full * full + (13 - mix.n_full) * rest
 
 
 @pytest.mark.parametrize(("pattern", "n_full"), [("one", 6), ("three", 3), ("five", 2), ("none", 0), ("full", 13)])
@@ -196,17 +185,3 @@ def test_mixes_size_only_where_it_counts(open_app):
     assert "near_size" not in [element.key for element in app.number_input]
     app.button_group(key="mix_kind").set_value("select").run()
     assert app.number_input(key="near_size").value == 77
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_mixes_table_lists_models(open_app, lang):
-    t, app = translator(lang), open_app("cost", section="mixes", lang=lang)
-    (table,) = [element.value for element in app.dataframe if "of_full" in element.value.columns]
-    rows = table.set_index("model")
-    assert list(rows.index) == [model.name for model in models()]
-    assert list(rows.loc["Llama-3-8B", ["token", "text", "of_full"]]) == ["128 KiB", "16 GiB", "100.0%"]
-    assert list(rows.loc["Qwen3.5-35B-A3B", ["token", "text", "of_full"]]) == ["20 KiB", "2.53 GiB", "25.3%"]
-    assert rows.loc["DeepSeek-V3", "of_full"] == "1.4%"
-    assert rows.loc["GLM-5", "stack"] == t("cost.mixes.stack_select", n=78, size="2,048")
-    assert rows.loc["GLM-5", "source"] == t("cost.mixes.config", name="GlmMoeDsaConfig")
-    assert {*rows["stack"]} == {stack_text(t, model) for model in models()}

@@ -1,11 +1,8 @@
 """The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes."""
 
-import json
-
 import pytest
 
 from tests.running import checked, line_charts, sentences_of
-from viz.core.cost.architectures import find_architecture
 from viz.text import LANGUAGES, translator
 
 GOLDEN = {"cost_n": 10, "cost_d": 512, "cost_k": 3, "cost_h": 8}
@@ -106,16 +103,6 @@ def test_curves_and_their_crossings(open_app, how):
     assert curves[-1]["marker"] and curves[-1]["dash"] is None
 
 
-def test_pairs_share_half_at_twice_width(open_app):
-    """Pairs take half of the work from n = 2 d on."""
-    app = open_app("cost", section="growth", cost_d=256, cost_n=300, view="parts")
-    assert translator("en")("cost.parts_found", n="512") in page_sentences(app)
-    pairs, matrices, near = lines(app, "parts")
-    assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
-    assert [a + b for a, b in zip(pairs["y"], matrices["y"], strict=True)] == pytest.approx([1] * len(pairs["x"]))
-    assert max(near["y"]) < 0.01
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", ["n", "d"])
 def test_nothing_is_a_sentence(open_app, name, lang):
@@ -133,13 +120,3 @@ def test_shares_near_limits_not_rounded_over(open_app):
     shares = frame(app, "share")["share"]
     assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
     assert "1,000 KiB" in page_sentences(open_app("cost", section="growth", cost_n=7804, view="memory"))
-
-
-def test_paths_view_steps_equal_core(open_app):
-    app = open_app("cost", section="paths", source="words", text="a b c d e f g h i j", cost_k=3)
-    views = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.paths"]
-    ((data,),) = [json.loads(view.json) for view in views]
-    assert data["tokens"] == list("abcdefghij")
-    last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
-    assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}
-    assert all(find_architecture(panel["name"]) for panel in data["panels"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.running import bar_charts, checked, sentences_of
+from tests.running import checked, sentences_of
 from viz import limits
 from viz.components.comparison import two_maps, unpacked
 from viz.components.head_grid import Packed
@@ -177,19 +177,3 @@ def test_a_link_brings_the_comparison_back(open_app):
     b = two_maps(two)[1]
     there = ~np.isnan(b).all(-1)
     np.testing.assert_allclose(b[there][:, there], lengths.numpy(), atol=1e-4 * two["limit"])
-
-
-def test_decoder_next_words_compared(open_app):
-    link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
-    app = open_app(**link)
-    assert checked(app, "compare") == (8, 8)
-    chart = bar_charts(app)["compare_next"]
-    loaded_model = compute.model("twin-g8")
-    for text, visible in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
-        ids = loaded_model.tokenizer(text, return_tensors="pt")["input_ids"]
-        with torch.inference_mode():
-            chances = loaded_model.model(ids).logits[0, -1].softmax(-1)
-        words = loaded_model.tokenizer.convert_tokens_to_ids(chart.header["labels"])
-        np.testing.assert_allclose(visible, chances[words].numpy(), atol=1e-5)
-        assert set(chances.topk(6).indices.tolist()) <= set(words)
-    assert "compare_next" not in bar_charts(open_app(section="compare"))

@@ -6,11 +6,8 @@ import torch
 
 from tests.running import bar_charts, checked
 from viz.frame import compute, specs
-from viz.frame.examples import examples
 from viz.frame.format import part
 from viz.text import LANGUAGES, paragraph, translator
-
-TIRED = examples()[0].text
 
 
 def bars_by_chart(app):
@@ -21,21 +18,6 @@ def row(text, what):
     capture = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
     at = capture.tokens.labels.index("it")
     return getattr(capture.layer(3), what)[1, at].numpy()
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_row_bars_equal_both_texts(open_app, lang):
-    app, t = open_app("heads", section="compare", compare_view="one_row", text=TIRED, lang=lang), translator(lang)
-    wide = TIRED.replace("tired", "wide")
-    assert app.text_area(key="text_b").value == wide
-    for text, before, after in zip((TIRED, wide), *bars_by_chart(app).values(), strict=True):
-        np.testing.assert_allclose(before, row(text, "masked"), atol=1e-5)
-        np.testing.assert_allclose(after, row(text, "weights"), atol=1e-6)
-    sentences = [element.value for element in app.text]
-    start = t("heads.compare_pair", query="it", key="animal", score="|", score_b="", weight="", weight_b="")
-    assert [element for element in sentences if element.startswith(start.split("|")[0])]
-    assert any("0.68" in element and "0.28" in element for element in sentences)
-    assert checked(app, "one_row") == (6, 6)
 
 
 @pytest.mark.usefixtures("without_source_checks")

@@ -165,13 +165,6 @@ def test_masked_scores_show_no_nan(open_app):
     assert not any("nan" in element for element in page_sentences(app))
 
 
-def test_an_example_is_one_click_away(open_app):
-    app = open_app()
-    app.button(key="try_mouse").click().run()
-    assert app.session_state["text"] == "The cat ignored the mouse because it was sleepy."
-    assert app.text_area(key="text").value == app.session_state["text"]
-
-
 def test_messages_summed_in_chunks():
     """All of 512 tokens at once are 400 MB, in a page's script, which no ceiling counts."""
     weights, messages = torch.rand(7, 37), torch.randn(37, 11)

@@ -8,14 +8,11 @@ from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
 from tests.running import bar_charts, checked, sentences_of
 from viz.frame import compute, specs
-from viz.frame.examples import examples
-from viz.frame.format import part
 from viz.frame.mask_code import to_code
 from viz.models.tokens import is_mark
 from viz.text import translator
 
 T = translator("en")
-REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
 SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4, "d_model": 24}
 
 
@@ -93,32 +90,6 @@ def bars_of(app, key):
 
 class TestExperts:
     """Pinned: SYLLABUS P1 and P3, the default model on the notes' sentence."""
-
-    @pytest.mark.parametrize(
-        ("expert", "layer", "head"), [("previous", 0, 2), ("coreference", 3, 1), ("punctuation", 3, 11)]
-    )
-    def test_nearest_head_has_highest_share(self, open_app, expert, layer, head):
-        app = open_app("many_heads", section="experts", expert=expert)
-        capture = compute.read(REAL)
-        labels, plain = capture.tokens.labels, range(1, len(capture.tokens.ids) - 1)
-        marks = [i for i in plain if labels[i] in (".", "'")]
-        pairs = {
-            "previous": [(i, [i - 1]) for i in plain if i > 1],
-            "coreference": [(labels.index("it"), [labels.index("animal")])],
-            "punctuation": [(i, marks) for i in plain if i not in marks],
-        }[expert]
-        by_hand = {
-            (i, h): sum(float(weights[query, key]) for query, keys in pairs for key in keys) / len(pairs)
-            for i in range(capture.n_layers)
-            for h, weights in enumerate(capture.layer(i).weights)
-        }
-        assert max(by_hand, key=by_hand.__getitem__) == (layer, head)
-        mean = sum(by_hand.values()) / len(by_hand)
-        start = T(
-            "many_heads.experts.found", n=72, layer=layer, head=head, share=part(by_hand[layer, head]), mean=part(mean),
-            even="|",
-        ).partition("|")[0]  # fmt: skip
-        assert any(sentence.startswith(start) for sentence in page_sentences(app))
 
     def test_other_text_lets_user_choose_words(self, open_app):
         link = {"section": "experts", "expert": "coreference", "text": "The cat left its box."}

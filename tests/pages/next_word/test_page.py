@@ -7,7 +7,6 @@ from pages.next_word import compute as own_compute
 from pages.next_word import context as next_word_context
 from pages.next_word import decoders as next_word_decoders
 from pages.next_word import presets, switch_off, writing
-from pages.next_word.context import ALONE
 from pages.next_word.page import PAGE
 from tests.checkpoints import make_entry
 from tests.packaged import load_packaged, packaged_file
@@ -193,20 +192,6 @@ def test_preset_sets_its_words(open_app):
 # --- Next word -------------------------------------------------------------------------------------------------------
 
 
-def test_tracked_word_and_position_in_link(open_app):
-    app = open_app("next_word", section="attribution", model=TWIN, text=COPY.text, follow="house")
-    app.selectbox(key="next_at").set_value(7).run()
-    app.selectbox(key="against").set_value(ALONE).run()
-    assert not app.exception
-    assert link(app) == {
-        "model": TWIN, "text": COPY.text, "section": "attribution", "next_at": "7", "follow": "house", "against": ALONE
-    }  # fmt: skip
-    house = compute.model(TWIN).tokenizer.encode("house")[0]
-    logit = float(logits_of(compute.model(TWIN), own_compute.tokens_of(source()).ids)[7, house])
-    result = own_compute.parts(source(), 7, house, -1)
-    assert result.total == pytest.approx(logit, abs=1e-4)
-
-
 def test_typed_word_escaped_and_limited(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, follow="<b>$x$</b>", against="w" * 41)
     assert not app.exception
@@ -320,15 +305,6 @@ def test_the_most_changed_word_comes_first():
     difference = (after - before).abs()
     assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.N_CHANGES].tolist()
     torch.testing.assert_close(change.after - change.before, (after - before)[change.words])
-
-
-def test_head_scores_use_repeated_tokens():
-    tokens = own_compute.random_tokens(TWIN)
-    half = len(tokens.ids) // 2
-    assert tokens.ids[:half] == tokens.ids[half:] and half == own_compute.REPEATED
-    scores = own_compute.head_scores(TWIN)
-    assert scores["previous"].shape == scores["induction"].shape == (2, 8)
-    assert scores["induction"][1].min() > 0.5 > scores["induction"][0].max()
 
 
 def test_the_known_tokens_by_hand():

@@ -231,9 +231,8 @@ def test_dot_product_lists_every_term(visit):
     assert result == pytest.approx(float(trace.q[HEAD, IT] @ trace.k[HEAD, ANIMAL]), abs=1e-4)
 
 
-@pytest.mark.parametrize("place", [0, 31])
-def test_weighted_sum_lists_every_term(visit, place):
-    trace = compute.read(REAL).multi_head(3)
+def test_weighted_sum_lists_every_term(visit):
+    trace, place = compute.read(REAL).multi_head(3), 31
     app = visit(step=8, place=place, every_term=1, section="steps")
     assert open_section_name(app) == "steps" and app.session_state["every_term"]
     _, terms, result = _sum(app.code[0].value)
@@ -270,35 +269,6 @@ def test_a_pair_belongs_to_its_text(visit):
     for name in ("query", "key"):
         assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
         assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
-
-
-@pytest.mark.parametrize(
-    ("faults", "wrong"),
-    [
-        ({"no_scale": 1}, lambda scores, v: scores.softmax(-1)),
-        ({"temperature": 0.5}, lambda scores, v: (scores / math.sqrt(32) / 0.5).softmax(-1)),
-        ({"wrong_axis": 1}, lambda scores, v: (scores / math.sqrt(32)).softmax(-2)),
-        ({"no_mask": 1, "mask": "causal"}, lambda scores, v: (scores / math.sqrt(32)).softmax(-1)),
-        ({"no_scale": 1, "temperature": 4.0}, lambda scores, v: (scores / 4).softmax(-1)),
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_broken_beside_correct(visit, faults, wrong):
-    trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
-    app = visit(**faults, section="ablation")
-    torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
-    expected = wrong(trace.scores[HEAD], trace.v[HEAD])
-    torch.testing.assert_close(values(app, "break_broken"), expected, atol=1e-5, rtol=1e-4)
-    scales = [(plotted["kind"], plotted["limit"]) for plotted, _ in matrices(app).values()]
-    assert scales == [("weights", 1)] * 2
-    table = app.table[0].value.set_index(translator("en")("step_by_step.measure"))
-    row = table[translator("en")("step_by_step.row_broken", i=IT)].tolist()
-    assert float(row[1]) == pytest.approx(float(expected[IT].max()), abs=1e-4)
-    assert float(row[3]) == pytest.approx(float(expected[IT].sum()), abs=1e-4)
-    if abs(float(expected[IT].sum()) - 1) < 1e-3:
-        p = expected[IT]
-        assert float(row[0]) == pytest.approx(float(-(p * p.log()).sum()), abs=1e-3)
-        assert float(row[2]) == pytest.approx(float((p.diag() - p.outer(p)).norm()), abs=1e-4)
 
 
 def test_ablation_default_and_ineffective_fault(visit):

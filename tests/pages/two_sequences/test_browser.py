@@ -101,11 +101,10 @@ def test_one_word_asks_five_hundred(visit):
     assert abs(number_in(sentence_of(page)) - float(row[key])) < 6e-5
 
 
-@pytest.mark.parametrize(("lang", "scheme"), [("zh", "dark"), ("en", "light")])
-def test_on_a_phone(visit, lang, scheme):
-    t = translator(lang)
+def test_on_a_phone(visit):
+    t = translator("zh")
     words = {"source": "words", "text": "The cat sat <b>here</b>.", "target": "猫坐在垫子上。"}
-    page = visit("two-sequences", viewport=PHONE, scheme=scheme, lang=lang, **words)
+    page = visit("two-sequences", viewport=PHONE, scheme="dark", lang="zh", **words)
     grid = grid_of(page)
     assert is_wider_than_the_window(page) == []
     capture = crossed(words["text"], words["target"], kind="words", model="", d_model=16, n_heads=4, n_kv_heads=4)
