@@ -12,6 +12,7 @@ from pypdf import PdfReader
 from tests.browser.drive import frame, wait_run
 from tests.contrast import ENOUGH, contrast
 from tests.lessons.test_custom_lesson import TABLE
+from tests.lessons.test_lesson_file import GESTURE
 from viz.lessons.custom_lesson import own_lesson, packed
 from viz.lessons.lesson import Lesson
 from viz.lessons.lesson_file import lesson_named
@@ -166,6 +167,7 @@ def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> No
         assert [label for on_one in of_sheet for label in on_one] == labels
         assert {len(on_one) for on_one in of_sheet} <= {1, 2, 3}, "no sheet is empty, and none is full of small steps"
         text = " ".join(sheets)
+        assert not GESTURE.search(text), "nothing is asked that paper cannot do"
         for step in lesson.steps:
             assert plain(step.text[lang])[:12] in text
             assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in text) is answers

@@ -10,6 +10,8 @@ from viz.lessons.lesson import KINDS, LANGUAGES
 from viz.lessons.lesson_file import FOLDER, ORDER, lessons, read_lesson
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
+GESTURE = re.compile(r"(?i)\b(click|tap|drag|press)\b|点选|点击|单击|点 [A-Z]")
+"""Words for what only a screen can do."""
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 LESSON_FILE = (FOLDER / "ten_minutes.toml").read_text("utf8")
 
@@ -37,6 +39,14 @@ def test_both_languages_say_the_same(lesson, number):
         chinese = re.sub(r"\{[^}]*\}", "", text["zh"])
         assert re.search(r"[\u4e00-\u9fff]", chinese) or not ENGLISH.search(chinese), chinese
     assert not any(placeholders(text[lang]) for text in (step.text, step.note) for lang in LANGUAGES)
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS, ids=ids)
+def test_printed_sentence_asks_no_click(lesson, number):
+    """A worksheet and its answers have every sentence of a step but its hint."""
+    step = lesson.steps[number - 1]
+    for text in (step.text, step.note, step.ask.question, step.ask.reveal, *step.ask.options.values()):
+        assert not any(GESTURE.search(sentence) for sentence in text.values()), text
 
 
 @pytest.mark.parametrize(("lesson", "number"), STEPS, ids=ids)

@@ -1,6 +1,6 @@
 // The lessons in their order, each with a small picture of its subject. How far one has come the browser alone knows.
 
-import { element, fill, svgElement } from "../lib/dom.js";
+import { element, fill, prose, svgElement } from "../lib/dom.js";
 import { follow, isBrowserClick } from "../lib/navigate.js";
 import { View, mount } from "../lib/view.js";
 import { loadProgress } from "./store.js";
@@ -51,7 +51,7 @@ class LessonPath extends View {
     ways.append(element("a", "", { href: `${links[0]}&present=1` }, words.present));
     for (const [name, as] of Object.entries({ sheet: "1", answers: "answers" }))
       ways.append(element("a", "", { href: `${links[0]}&print=${as}`, target: "_blank" }, words[name]));
-    text.append(head, element("p", "size", {}, size + far), element("p", "", {}, knows));
+    text.append(head, element("p", "size", {}, size + far), prose("p", "", {}, knows));
     text.append(element("p", missing ? "model missing" : "model", {}, model), ways);
     card.append(draw(picture), text);
     return card;

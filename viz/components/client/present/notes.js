@@ -1,7 +1,7 @@
 // The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It sends
 // no requests: the presented page, in the same browser, sends the step and receives the keys pressed here.
 
-import { element, fill } from "../lib/dom.js";
+import { element, fill, prose } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
 import { belongsToPage, CHANNEL, idFromWindow, STEP_KEYS } from "./keys.js";
 
@@ -76,8 +76,8 @@ class Notes {
     const lines = [
       element("p", "at", {}, `${told.at} / ${told.of}${minutes}`),
       element("h1", "", {}, told.title),
-      element("p", "note", {}, told.note),
-      ...(told.why ? [element("p", "note", {}, fill(words.why, { why: told.why }))] : []),
+      prose("p", "note", {}, told.note),
+      ...(told.why ? [prose("p", "note", {}, fill(words.why, { why: told.why }))] : []),
       ...(told.asks ? [element("p", "asks", {}, words.asks)] : []),
       ...(told.blank ? [element("p", "asks", {}, words.is_blank)] : []),
       element("p", "following", {}, told.following ? fill(words.following, { title: told.following }) : words.last),
