@@ -28,7 +28,8 @@ class GlossaryMode(Mode):
 
     def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
         """Draw the switch to other books' letters."""
-        from viz.modes.glossary.letters import translate_letters  # the first page has no formula
+        # The first page has no formula, so that it need not import this.
+        from viz.modes.glossary.letters import translate_letters
 
         translate_letters(t, page, section, latex)
 

@@ -42,7 +42,7 @@ class LessonMode(Mode):
             draw_missing(lesson, model)
             return
         draw()
-        if (lesson := current()) and not lesson.is_drawn:  # its question was not asked: the bar says how to go on
+        if (lesson := current()) and not lesson.is_drawn:
             from viz.modes.lesson.bar import elsewhere
 
             elsewhere(lesson)
@@ -126,7 +126,8 @@ def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     _ON.set(None)
     for parameter in (LESSON, OWN_LESSON, LESSON_STEP):
-        if not parameter.is_known:  # a link without it, after Back or Forward, ends the lesson
+        # A link without it, after Back or Forward, ends the lesson.
+        if not parameter.is_known:
             parameter.forget()
     if LESSON.is_known or OWN_LESSON.is_known:
         from viz.modes.lesson.running import open_lesson
