@@ -195,18 +195,14 @@ class Case:
     computed_text: str
 
 
-MEMORY, HEAD, FILTER = (
-    "cost?section=growth&view=memory",
-    '[aria-label="layer 2, head 5"]',
-    "convolution?section=windows&view=filters",
-)
+MEMORY, HEAD = "cost?section=growth&view=memory", '[aria-label="layer 2, head 5"]'
+SLIPS = "convolution?section=slips"
+COPYING = "share-kv?section=converted&view=copying"
 SHAPES = "text=Q: (4, 3, 4)"
 CASES: dict[str, list[Case]] = {
     "number_input": [
         Case(MEMORY, "cost_n", type_into("700"), typed_value, "700", "700", "text=For 700 tokens and 8"),
         Case(MEMORY, "cost_n", click(STEP_UP), typed_value, "513", "513", "text=For 513 tokens and 8"),
-        Case(f"{FILTER}&taps=own", "tap1", type_into("0.3"), typed_value, "0.30", "0.3", "text=0.3 · head 1"),
-        Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed_value, "2.00", "2.0", "text=2 · head 1"),
     ],
     "slider": [
         Case("positions?section=rope", "rope_shift", press("ArrowRight"), at_thumb, "1", "1", "text=at position 4"),
@@ -215,7 +211,6 @@ CASES: dict[str, list[Case]] = {
     ],
     "select_slider": [
         Case(MEMORY, "cost_h", press("ArrowRight"), at_thumb, "16", "16", "text=512 tokens and 16"),
-        Case(FILTER, "alpha_1d", press("End"), at_thumb, "α = 100", "100.0", "text=At α = 100"),
     ],
     "radio": [
         Case("share-kv?text=a+b+c", "source", in_chip("source", click_options("Your words")), checked_value,
@@ -230,8 +225,8 @@ CASES: dict[str, list[Case]] = {
              "text=torch's Conv2d (5 × 5"),
     ],
     "pills": [
-        Case(FILTER, "taps", click_options("difference"), selected_value, "difference", "difference",
-             "text=Attention = −1 · head 0"),
+        Case(SLIPS, "slip", click_options("Too narrow"), selected_value, "Too narrow", "width",
+             "text=What passes has at most rank d_v = 2"),
     ],
     "pills several": [
         Case("heads?section=switched_off", "off", click_options("head 2", "head 5"), selected_value, "head 2, head 5",
@@ -247,7 +242,7 @@ CASES: dict[str, list[Case]] = {
              "one two three", SHAPES),
     ],
     "text_input": [
-        Case("share-kv?section=copying", "words", type_into("the dog the okapi"), typed_value, "the dog the okapi",
+        Case(COPYING, "words", type_into("the dog the okapi"), typed_value, "the dog the okapi",
              "the dog the okapi", "text=okapi"),
     ],
     "file_uploader": [
