@@ -40,7 +40,6 @@ def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
     capture = read(source)
     n = len(capture.tokens.ids)
-    layers = (
-        capture.layer(i, allowed=mask.allowed(n, n)) for i in range(capture.n_layers)
-    )  # never all of them at once
+    # Never all of them at once.
+    layers = (capture.layer(i, allowed=mask.allowed(n, n)) for i in range(capture.n_layers))
     return fit_layers((steps.weights, steps.masked.isfinite().any(0)) for steps in layers)

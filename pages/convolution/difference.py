@@ -78,20 +78,8 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         )
         for name, off in differences.items()
     ]
-    alt = t("convolution.border_alt")
-    if torch.allclose(differences["zero"], differences["replicate"], rtol=0, atol=1e-5 * largest(choice.torchs())):
-        inside = bool(_edge(choice.image).any())
-        alt = t("convolution.border_inside" if inside else "convolution.border_black")
-        st.info(alt)
-    else:
-        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
-    show_side_by_side(t, pictures, key="borders", alt=alt)
+    show_side_by_side(t, pictures, key="borders", alt=t("convolution.border_alt"))
     say(t("convolution.border_shows", alpha=number(SHARP)))
-
-
-def _edge(image: Tensor) -> Tensor:
-    """The outermost pixels, which replicate padding repeats."""
-    return torch.cat([image[:, [0, -1]].flatten(), image[:, :, [0, -1]].flatten()])
 
 
 def lopsided(k: int) -> tuple[Tensor, Tensor]:

@@ -79,7 +79,8 @@ def decode(
                 raise ImageError("long", width=image.width, height=image.height, most=longest)
             if getattr(image, "n_frames", 1) > 1:
                 raise ImageError("moving")
-            image.draft("RGB", (2 * side, 2 * side))  # a JPEG is unpacked at a fraction of its size
+            # A JPEG is unpacked at a fraction of its size.
+            image.draft("RGB", (2 * side, 2 * side))
             return _numbers(_reduced(image, side))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError("bomb", most=most_pixels // 10**6) from error
@@ -95,7 +96,8 @@ def decode(
 
 def _reduced(image: Image.Image, side: int) -> Image.Image:
     """Upright, RGB, 8 bits, at most ``side`` pixels a side. Nothing but that is done before it is small."""
-    if image.mode.startswith("I"):  # 16 bits a pixel: Pillow's own conversion would cut off instead of scaling
+    # Of 16 bits a pixel Pillow's own conversion would cut off instead of scaling.
+    if image.mode.startswith("I"):
         image = Image.fromarray((np.asarray(image) // 257).clip(0, 255).astype(np.uint8))
     plain = "RGBA" if image.has_transparency_data else "RGB"
     small = image if image.mode == plain else image.convert(plain)

@@ -11,7 +11,6 @@ from pages.convolution import by_hand
 from pages.convolution import compute as own_compute
 from pages.convolution.context import ConvolutionContext, say_first
 from viz.components.maps import Panel, pack_maps
-from viz.core.analysis.map_statistics import count_largest
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
@@ -21,9 +20,6 @@ from viz.frame.show import MAPS, show_table
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""
-
-FITTED = 2
-"""Tokens of a text whose maps have no more free weights than a window has numbers: each row sums to 1."""
 
 Row = dict[str, Any]
 """A line of the table: a head, and its closest window."""
@@ -64,13 +60,8 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
 
 def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
     t, offset, alpha, share = context.t, *(float(part[head]) for part in (fit.offset, fit.alpha, fit.explained_share))
-    if alpha == 0:  # an even spread has no centre
-        say(t("convolution.beside_even", head=head))
-        return
     values = {"offset": number(offset, 3), "alpha": number(alpha), "share": part(share)}
-    say(t("convolution.beside_found", head=head, **values))
-    if inside(offset, len(context.scene.labels)) < 0.5:
-        say(t("convolution.beside_sink"))
+    say(t("convolution.beside_found", head=head, inside=part(inside(offset, len(context.scene.labels))), **values))
 
 
 def inside(offset: float, n: int) -> float:
@@ -100,21 +91,15 @@ def table(fits: tuple[WindowFit, ...], n: int, number: Callable[[int], int] = in
 
 def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
     t, choice = context.t, context.scene.choice
-    alike = [row for row in rows if row["inside"] >= 0.5 and row["share"] > 0.5]
-    if (n := len(context.scene.labels)) <= FITTED:
-        st.info(t("convolution.likeness_few", n=n))
-    elif alike:
-        best = alike[0]
-        place = {"layer": best["layer"], "head": best["head"]}
-        values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
-        n_best = count_largest(torch.tensor([row["share"] for row in alike]))
-        sentence = f"convolution.likeness_{'found' if n_best == 1 else 'alike'}"
-        say(t(sentence, n=len(rows), many=len(alike), alike=n_best, **place, **values))
-        if (best["layer"], best["head"]) != (context.scene.layer_number, head):
-            places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
-            st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)
-    else:
-        say(t("convolution.likeness_none", n=len(rows)))
+    inside_text = [row for row in rows if row["inside"] >= 0.5]
+    best = (inside_text or rows)[0]
+    place = {"layer": best["layer"], "head": best["head"]}
+    values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
+    many = sum(row["share"] > 0.5 for row in inside_text)
+    say(t("convolution.likeness_found", n=len(rows), many=many, **place, **values))
+    if (best["layer"], best["head"]) != (context.scene.layer_number, head):
+        places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
+        st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)
     height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
     show_table(rows, column_config=_columns(context), height=height, key="likeness")
 

@@ -1,9 +1,8 @@
 """Attention that is a convolution: alpha and Delta, in one and two dimensions, built, learned, and looked for."""
 
-from pages.convolution import difference, filters, kernel_in_w_o, likeness, picture, training, windows
+from pages.convolution import difference, kernel_in_w_o, likeness, picture, training, windows
 from pages.convolution.context import open_convolution
 from pages.convolution.slips import choice as slips
-from pages.convolution.slips import comparison
 from pages.convolution.vision import heads as vision_heads
 from pages.convolution.vision import training as vision_training
 from viz.core.analysis.plane_fit import fit_planes, plane_weights
@@ -28,11 +27,7 @@ PAGE = Page(
     knows=("latent", "values"),
     context=open_convolution,
     sections=(
-        with_views(
-            "view",
-            Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA),
-            standalone("filters", filters.draw, (heads_from_kernel, value_heads), filters.FORMULA),
-        ),
+        Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA),
         with_views(
             "view",
             standalone("picture", picture.draw, (heads_from_kernel, axial_layer), PLANE),
@@ -40,12 +35,7 @@ PAGE = Page(
             standalone("kernel_in_w_o", kernel_in_w_o.draw, (heads_from_kernel, value_heads), CONCATENATED),
         ),
         standalone("training", training.draw, (learn, effective_kernel), LOSS),
-        with_views(
-            "view",
-            standalone("slips", slips.draw, slips.code, slips.formula),
-            Section("comparison", comparison.draw, (heads_from_kernel,), reads_mask=False, reads_head=False),
-            in_menu=True,
-        ),
+        standalone("slips", slips.draw, slips.code, slips.formula, in_menu=True),
         Section("likeness", likeness.draw, (fit_windows, window_weights), R_SQUARED, in_menu=True),
         with_views(
             "view",

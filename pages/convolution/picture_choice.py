@@ -60,7 +60,7 @@ def choose(context: ConvolutionContext, *, first: bool = False) -> PictureChoice
 
 def choose_picture(context: ConvolutionContext, *, draws: bool) -> Tensor:
     """A picture alone, for a section that has no kernel; where ``draws``, with its control."""
-    if draws and not context.whole_page:  # else the control of the section on pictures is there
+    if draws and not context.whole_page:
         _uploader(context.t, _which_picture(context.t))
     return _image(context.t, says_why=draws)
 
@@ -75,7 +75,7 @@ def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first:
     if len(names) > 1:
         CHANNEL.selectbox(context.t("convolution.channel"), names, says=names.__getitem__, width=320)
     else:
-        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
+        st.empty()
     return channel
 
 
@@ -130,7 +130,8 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
         return picture(source)
     if (content := uploaded_bytes("_upload")) is not None:
         try:
-            with aside(), stores().turns.turn("text", until):  # it takes as much memory as a computation on a text
+            # It takes as much memory as a computation on a text.
+            with aside(), stores().turns.turn("text", until):
                 return decode(
                     content,
                     side=limits.PICTURE_SIDE,

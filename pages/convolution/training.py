@@ -122,7 +122,8 @@ def _train(t: Translate, run: Run) -> None:
             with live:
                 _paths(t, run.shots, f"centres_{shot.step}")
     MOMENT.set(len(run.shots) - 1)
-    st.rerun()  # the buttons above still have their old labels
+    # The buttons above still have their old labels.
+    st.rerun()
 
 
 def _results(t: Translate, run: Run) -> list[Check]:
@@ -183,7 +184,6 @@ def _say_result(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
             alpha=span(number(float(alpha.min())), number(float(alpha.max()))),
         )
     )
-    say(t("convolution.lesson_free" if lesson.free_alpha else "convolution.lesson_fixed"))
 
 
 def loss_by_hand(lesson: Lesson, shot: Snapshot) -> float:

@@ -94,7 +94,8 @@ def asked_scale(context: PositionsContext) -> float:
 def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     """Return the head's scores under an encoding from its q and k, (T, T), without the core's attention."""
     options, n = context.unplaced.calls[0].options, context.n
-    added = code not in (*BIASES, *TURNS)  # to the words: then q and k contain the encoding
+    # An encoding that is added to the words is in q and k already.
+    added = code not in (*BIASES, *TURNS)
     queries, keys = queries_and_keys(context.scene.choice.source, context.with_positions(code if added else "none"))
     q, k = queries[context.head], keys[context.head * len(keys) // len(queries)]
     offset = torch.arange(n) - torch.arange(n)[:, None]

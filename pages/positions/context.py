@@ -146,7 +146,7 @@ class PositionsContext:
         if code == "sinusoidal" and self.gain != 1.0:
             st.caption(self.t("positions.gain", gain=number(self.gain, 3)))
         else:
-            st.empty()  # reserves the place, so that the elements below keep their delta path
+            st.empty()
 
 
 def refuse_later_layer(scene: Scene) -> None:

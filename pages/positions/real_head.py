@@ -58,7 +58,7 @@ def draw(context: PositionsContext) -> list[Check]:
     pictures = st.container()
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_model")
     order = orders.shuffled_order(tokens)
-    if orders.reads_the_same(tokens, order):  # the shuffle changes nothing
+    if orders.reads_the_same(tokens, order):
         st.info(t("positions.same_order"))
         return []
     previous_head = _find(source, order)
@@ -103,7 +103,8 @@ def previous_by_torch(previous_head: PreviousTokenHead, case: str) -> float:
 
 def _maps(context: PositionsContext, previous_head: PreviousTokenHead) -> None:
     t = context.t
-    places = tuple(map(str, range(len(previous_head.weights("own")))))  # each map has other words in these places
+    # Each map has other words in these places.
+    places = tuple(map(str, range(len(previous_head.weights("own")))))
     titles = {case: t(f"positions.case_{case}") for case in previous_head.cases}
     panels = [Panel(code=case, title=title, alt=title, labels=places) for case, title in titles.items()]
     packed = pack_maps(

@@ -54,7 +54,8 @@ def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
     """Return the order that the user selected."""
     t = context.t
     how = ORDER.segments(t("positions.order"), says=lambda code: t(f"positions.order_{code}"))
-    orders.SHUFFLE.read()  # it is in the link for every order
+    # The seed is in the link for every order.
+    orders.SHUFFLE.read()
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_words", disabled=how == "reversed")
     return orders.shuffled_order(context.tokens) if how == "shuffled" else orders.backward_order(context.tokens)
 
@@ -63,7 +64,8 @@ def _other_encoding(context: PositionsContext) -> str:
     """Return the encoding to compare with "no positions"."""
     t = context.t
     codes = [code for code in context.encodings if code != "none" and context.fits(code)]
-    names = {code: context.name(code) for code in codes}  # a label holds names, and no tensor
+    # A label holds names, and no tensor.
+    names = {code: context.name(code) for code in codes}
     return NEED.selectbox(t("positions.with"), codes, says=names.__getitem__, width=300)
 
 

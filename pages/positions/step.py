@@ -101,7 +101,8 @@ def draw(context: PositionsContext) -> list[Check]:
 def shift_error(step: Step) -> float:
     """Return the largest difference of R_k p(i) and p(i + k) over the table."""
     n = step.table.n
-    rows = sinusoidal(n + 2 * FARTHEST, step.table.width, base=step.base)  # from FARTHEST on there is room for every k
+    # From FARTHEST on there is room for every k.
+    rows = sinusoidal(n + 2 * FARTHEST, step.table.width, base=step.base)
     start = slice(FARTHEST, FARTHEST + n)
     end = slice(FARTHEST + step.k, FARTHEST + step.k + n)
     return float((rows[start] @ step.matrix.T - rows[end]).abs().max())

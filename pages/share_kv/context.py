@@ -113,15 +113,16 @@ def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
     if SECTION.value == ALL and not first:
         return
     scene, groups, n_kv_heads = context.scene, _groups(context.scene), context.n_kv_heads
-    t, H, before = scene.t, scene.trace.projections.spec.H, len(scene.trace.k)
+    t, spec, before = scene.t, scene.trace.projections.spec, len(scene.trace.k)
+    H = spec.H
     N_KV_HEADS.select_slider(
         t("share_kv.groups"),
         groups,
         help=t("choice.n_kv_heads_help"),
-        says=lambda G: t(f"share_kv.g_{_kind(H, G)}", G=G),
+        says=lambda G: f"{G} · {spec_with(spec, G).kind}",
     )
     if len(groups.among) > 1:
-        say(t(f"share_kv.says_{_kind(H, n_kv_heads)}", H=H, G=n_kv_heads, each=H // n_kv_heads))
+        say(t("share_kv.says_shared", H=H, each=H // n_kv_heads))
     else:
         st.caption(t("share_kv.own_one", H=H))
     if scene.choice.source.kind == "model" and 1 < before < H:
@@ -155,10 +156,6 @@ def _choose_real() -> None:
     SOURCE.choose("model")
     MODEL.choose(SMALL_DECODER)
     N_KV_HEADS.forget()
-
-
-def _kind(n_heads: int, n_kv_heads: int) -> str:
-    return "mha" if n_kv_heads == n_heads else "mqa" if n_kv_heads == 1 else "gqa"
 
 
 def say_whose_numbers(context: ShareKvContext, *, are_paired: bool = True) -> None:

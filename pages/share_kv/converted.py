@@ -24,12 +24,9 @@ from viz.frame.show import show_bars
 
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw one head before and after, then the change of all heads."""
-    t, before = context.t, context.scene.trace
+    t = context.t
     if not context.is_model or context.kv_heads_before == 1:
         st.info(t(f"share_kv.convert_{'one' if context.is_model else 'model'}"))
-        return []
-    if int(before.masked.isfinite().any(0).sum(-1).max()) <= 1:
-        st.info(t("share_kv.convert_nothing"))
         return []
     picture = beside_groups(context)
     head = HEAD.slider(t("share_kv.head"), context.spec.H)
@@ -58,10 +55,7 @@ def _before_after(context: ShareKvContext, head: int) -> None:
 def _say_how_far(context: ShareKvContext, variations: dict[int, Tensor]) -> None:
     """Describe the moved weight, and two numbers to judge it by."""
     t, G, before = context.t, context.n_kv_heads, context.kv_heads_before
-    summary = t("share_kv.convert_own", own=before)
-    if before > G:
-        summary = t("share_kv.convert_found", G=G, own=before, far=part(float(variations[G].mean())))
-    say(summary)
+    say(t("share_kv.convert_found", G=G, own=before, far=part(float(variations[G].mean()))))
     pairs, even = _yardsticks(context.scene.trace)
     st.caption(t("share_kv.convert_scale", pairs=part(pairs), even=part(even)))
 

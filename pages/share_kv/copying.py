@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
+from pages.share_kv.trained import draw_trainings
 from viz import limits
 from viz.core.analysis.checks import sdpa_deviation
 from viz.core.analysis.map_statistics import weight_at_offset
@@ -49,7 +50,9 @@ def draw(context: ShareKvContext) -> list[Check]:
         _expected(t, captures, {g: compute.read(source, off) for g, source in sources.items()} if off else {}, best)
     with st.expander(t("share_kv.known", n=len(known_words()))):
         st.text(" ".join(sorted(known_words())))
-    return _checks(captures[twin], best[twin])
+    with st.expander(t("share_kv.trained")):
+        trainings = draw_trainings(t, context.scene.choice.lang)
+    return [*_checks(captures[twin], best[twin]), *trainings]
 
 
 def _text(t: Translate) -> str:

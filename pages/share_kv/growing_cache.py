@@ -48,8 +48,7 @@ def _say_what_differs(context: ShareKvContext) -> None:
     looks = context.layer.masked.isfinite().any(0)
     say_if_not_causal(context)
     if not bool(looks[torch.ones_like(looks).tril()].all()):
-        suffix = "_own" if context.scene.choice.mask.kind == "own" else ""
-        st.caption(context.t(f"share_kv.not_all{suffix}"))
+        st.caption(context.t("share_kv.not_all"))
 
 
 def _checks(context: ShareKvContext, n: int) -> list[Check]:

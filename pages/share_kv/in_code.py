@@ -27,7 +27,6 @@ from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
 from viz.params import Choice
-from viz.text import paragraph
 
 VERSIONS: dict[str, type[GroupedQueryAttention]] = {
     "runs": GroupedQueryAttention,
@@ -78,7 +77,8 @@ def _with_every_g(context: ShareKvContext) -> list[tuple[int, Source]]:
 def heads_read(version: type[GroupedQueryAttention], context: ShareKvContext) -> Tensor:
     """Return each query head's key/value head, found by passing the heads' numbers through the version: (H,)."""
     spec = context.spec
-    with torch.device("meta"):  # copying needs no weights
+    # Copying needs no weights.
+    with torch.device("meta"):
         module = version(spec)
     numbers = torch.arange(float(spec.G)).repeat_interleave(spec.d_k)
     return module.for_every_head(numbers[None, None])[0, :, 0, 0]
@@ -101,10 +101,7 @@ def _strip(context: ShareKvContext) -> None:
     show_matrix(t, matrix, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
     st.caption(t("share_kv.in_code.query_head"))
     wrong = int((reads[0] != reads[1]).sum())
-    name = "strip_found" if wrong else "strip_none"
-    sentence = t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads)
-    has_between = any(1 < g < context.spec.H for g, _ in _with_every_g(context))
-    say(sentence if wrong or not has_between else paragraph(sentence, t("share_kv.in_code.strip_take")))
+    say(t("share_kv.in_code.strip_found", wrong=wrong, H=context.spec.H))
 
 
 def tried(version: type[GroupedQueryAttention], layer: MultiHeadTrace) -> Refusal | None:
@@ -138,19 +135,15 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
         st.code(mark_line(refusal.function, refusal.line, refusal.kind), language="python")
         st.error(t("share_kv.in_code.raised", kind=refusal.kind))
         st.code(refusal.message, language=None, wrap_lines=True)
-        G, H = context.n_kv_heads, context.spec.H
-        suffix = "_one" if version == "too_many" and G == 1 else ""
-        say(t(f"share_kv.in_code.{version}_says{suffix}", G=G, H=H))
+        say(t(f"share_kv.in_code.{version}_says", G=context.n_kv_heads, H=context.spec.H))
         return
     st.code(textwrap.dedent(inspect.getsource(VERSIONS[version].for_every_head)), language="python")
     if version == "too_many":
         say(t("share_kv.in_code.too_many_one"))
         return
     off = errors.tiled if version == "tiled" else errors.module
-    text_key = f"{version}_says"
-    if version == "tiled" and not off:
-        text_key = "tiled_quiet" if 1 < context.n_kv_heads < context.spec.H else "tiled_same"
-    say(t(f"share_kv.in_code.{text_key}", off=at_most(off), G=context.n_kv_heads, layer=context.scene.layer_number))
+    numbers = {"off": at_most(off), "G": context.n_kv_heads, "layer": context.scene.layer_number}
+    say(t(f"share_kv.in_code.{version}_says", **numbers))
     if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 
@@ -181,7 +174,8 @@ def _checks(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> list[Ch
         check("share_kv.in_code.check_tiled", order, 1e-5 * size, G=G),
         check("share_kv.in_code.check_raise", len(ran), 0.0, n=len(must_raise), G=G),
     ]
-    if not context.call.is_changed:  # else q and k are rotated or normalised between projection and attention
+    # Else q and k are rotated or normalised between projection and attention.
+    if not context.call.is_changed:
         with torch.inference_mode():
             module = load_grouped(layer.projections, scale=options.get("scale"))
             output = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **options))[0]

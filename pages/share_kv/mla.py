@@ -107,7 +107,8 @@ def open_layer(context: ShareKvContext) -> LatentLayer:
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the numbers that each way of sharing caches, and a head's map behind a latent vector."""
     t, layer, picture, finding = context.t, open_layer(context), st.container(), st.container()
-    H, is_alone = context.spec.H, SECTION.value != ALL  # below other sections, one of them has the control
+    # Below other sections, one of them has the control.
+    H, is_alone = context.spec.H, SECTION.value != ALL
     head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
     width = MLA_WIDTH.slider(t("share_kv.latent.width"), layer)
     form = MLA_FORM.segments(t("share_kv.latent.form"), says=lambda code: t(f"share_kv.latent.{code}"))
@@ -163,14 +164,8 @@ def _show_widths(context: ShareKvContext, layer: LatentLayer, width: int) -> Non
 
 def _say_errors(context: ShareKvContext, layer: LatentLayer, width: int, trace: LatentTrace) -> None:
     """Say how far the output is off, beside a pooling into key/value heads that cache no more."""
-    t, off = context.t, layer.error(trace.output)
-    if layer.allowed is not None and not layer.allowed.any():
-        say(t("share_kv.latent.nowhere"))
-        return
-    if width == layer.widest:
-        say(t("share_kv.latent.same", c=width, all=layer.weights.spec.G * layer.pair_width))
-        return
-    say(t("share_kv.latent.says", c=width, off=share(off)))
+    t, unshared = context.t, layer.weights.spec.G * layer.pair_width
+    say(t("share_kv.latent.says", c=width, all=unshared, off=share(layer.error(trace.output))))
     G = layer.weights.spec.G
     fitting = [g for g in divisors(G) if g < G and g * layer.pair_width <= width]
     if fitting:

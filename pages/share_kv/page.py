@@ -1,6 +1,6 @@
 """Query heads that share keys and values: the groups, the savings, the costs."""
 
-from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, trained, who_shares
+from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, who_shares
 from pages.share_kv.context import open_share_kv
 from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
 from pages.share_kv.layers import across, windows
@@ -18,7 +18,6 @@ from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
-from viz.models.trained.twins import predictable, repeated
 
 PAGE = Page(
     name="share_kv",
@@ -63,11 +62,10 @@ PAGE = Page(
             reads_model=True,
             in_menu=True,
         ),
-        Section("converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha), in_menu=True),
         with_views(
             "view",
+            Section("converted", converted.draw, formula=POOLED, code=(pool_heads, HeadWeights.from_mha)),
             standalone("copying", copying.draw, code=(induction,)),
-            standalone("trained", trained.draw, code=(repeated, predictable)),
             in_menu=True,
         ),
     ),

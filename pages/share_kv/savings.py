@@ -81,7 +81,8 @@ def torchs_parameters(spec: AttentionSpec) -> int:
 def _checks(context: ShareKvContext, every: list[AttentionSpec]) -> list[Check]:
     weights = context.layer.projections
     by_formula = parameters(weights.spec, bias=weights.b_k is not None).total
-    if weights.b_k is not None and weights.b_o is None:  # Qwen: W_O has no bias
+    # W_O has no bias in Qwen's layers.
+    if weights.b_k is not None and weights.b_o is None:
         by_formula -= weights.spec.d_out
     off_table = max(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every)
     off_cache = max(abs(_token_bytes(spec) - _torchs_bytes(spec)) for spec in every)

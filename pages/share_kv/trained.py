@@ -1,4 +1,4 @@
-"""Three small decoders that differ in G alone, trained from scratch: speed and accuracy of learning."""
+"""Three small decoders that differ in G alone, trained from scratch: the accuracy of every training."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -7,64 +7,35 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext
-from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
-from viz.frame.compute import model
 from viz.frame.links import link_to
-from viz.frame.modes import say
-from viz.frame.show import show_lines, show_table
+from viz.frame.show import show_table
 from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
+from viz.text import Translate
 
 REPEATED = 0.005
 """Tolerance of a repeated accuracy: other processors round differently, which flips a few words."""
 
 
-def draw(context: ShareKvContext) -> list[Check]:
-    """Draw loss and accuracy during training, for every seed."""
-    t, recipe = context.t, Recipe()
-    by_group = {g: [run for run in runs() if run.n_kv_heads == g] for g in GROUPS}
-    seeds, half = len(by_group[GROUPS[0]]), recipe.steps // 2
-    columns = st.columns(2)
-    for column, what, top in zip(columns, ("loss", "accuracy"), (None, 1.0), strict=True):
-        curves = {f"G = {g}": [getattr(run, what) for run in group_runs] for g, group_runs in by_group.items()}
-        title = t(f"share_kv.{what}")
-        with column:
-            steps = by_group[GROUPS[0]][0].steps
-            fig = learning(steps, curves, x_title=t("share_kv.steps"), y_title=title, top=top)
-            show_lines(fig, key=f"twins_{what}", alt=t("share_kv.learned_alt", what=title, seeds=seeds))
-    st.caption(t("share_kv.learned_note", seeds=seeds, steps=recipe.steps))
-    show_table(
-        {
-            "G": list(GROUPS),
-            t("share_kv.t_all_model"): [_parameters(g) for g in GROUPS],
-            t("share_kv.at_half", steps=half): [_spread(group_runs, half) for group_runs in by_group.values()],
-            t("share_kv.at_end", steps=recipe.steps): [
-                _spread(group_runs, recipe.steps) for group_runs in by_group.values()
-            ],
-        },
-        column_config={t("share_kv.t_all_model"): st.column_config.NumberColumn(format="localized")},
-    )
-    for g, group_runs in by_group.items():
-        if late := sum(run.accuracy[-1] < 0.5 for run in group_runs):
-            say(t("share_kv.learned_late", G=g, n=late, seeds=len(group_runs)))
-    _see_it_learn(context)
+def draw_trainings(t: Translate, lang: str) -> list[Check]:
+    """Draw the accuracy halfway and at the end, of all seeds."""
+    steps, by_group = Recipe().steps, {g: [run for run in runs() if run.n_kv_heads == g] for g in GROUPS}
+    table: dict[str, Sequence[str | int]] = {"G": list(GROUPS)}
+    for name, step in (("at_half", steps // 2), ("at_end", steps)):
+        table[t(f"share_kv.{name}", steps=step)] = [_spread(group_runs, step) for group_runs in by_group.values()]
+    show_table(table)
+    st.caption(t("share_kv.learned_note", seeds=len(by_group[GROUPS[0]])))
+    _see_it_learn(t, lang)
     return [check("share_kv.check_learned", _repeated_error(by_group), REPEATED)]
 
 
-def _see_it_learn(context: ShareKvContext) -> None:
+def _see_it_learn(t: Translate, lang: str) -> None:
     """Draw a link to a twin before it copies beside the same twin afterwards."""
     g, steps = next(iter(POINTS.items()))
     models = {"source": "model", "model": point_id(g, steps[0]), "model_b": twin_id(g), "text": REPEATING}
-    models["query"] = str(
-        len(REPEATING.split()) - 1
-    )  # its last word, and the word after it, occurred earlier in the text
-    title = context.t("share_kv.see_it_learn", G=g, n=steps[0])
-    st.html(link_to(context.scene.choice.lang, ("heads", "compare", urlencode(models)), title))
-
-
-def _parameters(g: int) -> int:
-    return sum(tensor.numel() for tensor in model(twin_id(g)).model.parameters())
+    # The last word, and the word after it, occurred earlier in the text.
+    models["query"] = str(len(REPEATING.split()) - 1)
+    st.html(link_to(lang, ("heads", "compare", urlencode(models)), t("share_kv.see_it_learn", G=g, n=steps[0])))
 
 
 def _spread(runs: Sequence[Run], step: int) -> str:

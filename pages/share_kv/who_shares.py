@@ -12,7 +12,7 @@ from pages.share_kv.context import ShareKvContext, beside_groups, say_cut, say_w
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.view import View
-from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_deviation
+from viz.core.analysis.checks import added_to_scores, largest, rounding
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame.checks import Check, attention_checks, check
@@ -57,17 +57,11 @@ def _brackets(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) 
 
 
 def _say_mistake(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) -> None:
-    """Describe the mistake: the number of wrong heads, the change of the output, and the checks' verdict."""
-    t, H, G = context.t, context.spec.H, context.n_kv_heads
+    """Describe the mistake: the number of wrong heads, and the change of the output."""
+    H, G = context.spec.H, context.n_kv_heads
     wrong = sum(read != i * G // H for i, read in enumerate(reads))
     off = float((layer.output - context.layer.output).abs().max())
-    noticed, tolerance = sdpa_deviation(layer, **context.layer_options)
-    if not wrong:
-        st.caption(t("share_kv.mistake_none"))
-    elif noticed > tolerance:
-        st.warning(t("share_kv.mistake_found", wrong=wrong, H=H, off=at_most(off)))
-    else:
-        st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
+    st.warning(context.t("share_kv.mistake_found", wrong=wrong, H=H, off=at_most(off)))
 
 
 def head_by_head(layer: MultiHeadTrace, **options: Any) -> Tensor:
@@ -103,7 +97,8 @@ def _checks(context: ShareKvContext, layer: MultiHeadTrace) -> list[Check]:
         alone = attend_mqa(layer.q, layer.k[0], layer.v[0], masked_by=added, scale=options.get("scale"))
         off = (alone - layer.head_outputs).abs().max()
         checks.append(check("share_kv.check_mqa", off, share * largest(layer.head_outputs)))
-    if not context.call.is_changed:  # RoPE rotates k after its projection, so that k is not X W_K
+    # RoPE rotates k after its projection, so that k is not X W_K.
+    if not context.call.is_changed:
         weights = layer.projections
         k = linear(layer.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
         checks.append(check("share_kv.check_pool", (k - layer.k).abs().max(), 1e-4 * largest(k), G=G))

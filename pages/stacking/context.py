@@ -1,15 +1,12 @@
 """The context of every section of the Stacking page: a stack of blocks on one text, and a token of its last layer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
-import torch
 from torch import Tensor
 
 from pages.stacking import compute
-from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
@@ -17,7 +14,6 @@ from viz.frame.compute.blocks import blocks, reading
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, mask_has_effect
-from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.params import Int, Scope, TokenIndex
@@ -114,10 +110,6 @@ class StackingContext:
         """Return a number of layers in words."""
         return _layers(self.t, n)
 
-    def map_name(self, code: str) -> str:
-        """Return the name of a map: weights or rollout."""
-        return self.t(f"stacking.map_{code}", layers=self.layers(self.depth), last=self.depth - 1)
-
     def most(self, values: Tensor) -> list[int]:
         """Return the few words with the largest values, largest first."""
         return values.argsort(descending=True, stable=True)[:NEAREST].tolist()
@@ -155,16 +147,6 @@ def about(scene: Scene) -> None:
     st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
     if masked:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))
-
-
-def show_maps(context: StackingContext, maps: Mapping[str, Tensor]) -> None:
-    """Draw maps by their code, two in a row: the last layer's tokens by all words."""
-    t = context.t
-    names = {code: context.map_name(code) for code in maps}
-    panels = [Panel(code=code, title=names[code], alt=names[code], labels=context.labels) for code in maps]
-    words = {"says": t("stacking.pair_says"), "axes": t("stacking.rollout.axes")}
-    packed = pack_maps(panels, torch.stack(list(maps.values())), what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="rollout_maps", data=packed, words=words)
 
 
 def layer_options(context: StackingContext, layer: int) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""The output's gradient, beside the pictures drawn from weights alone."""
+"""The words that a last-layer token derives from: by gradient, by attention rollout, by the last layer's weights."""
 
 import streamlit as st
 from torch import Tensor
 
 from pages.stacking import compute
-from pages.stacking.context import NEAREST, StackingContext
+from pages.stacking.context import NEAREST, StackingContext, state_checks, weights_check
+from pages.stacking.rollout import rollout_checks
 from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
@@ -31,13 +32,19 @@ def draw(context: StackingContext) -> list[Check]:
     )
     show_bars(chart, key="origin_row", alt=title)
     context.token_control()
-    if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
+    # Of a few words any three are the right ones.
+    if len(context.labels) > 2 * NEAREST:
         _compare(context, rows)
     say(t("stacking.gradient.shows"))
     word = int(reacts.argmax())
     slopes = compute.measured_slopes(context.source, context.plan, context.mask, query, word)
     error = min(abs(slope - float(reacts[word])) for slope in slopes)
-    return [check("stacking.check_slope", error, 2e-3 * float(reacts[word]))]
+    return [
+        check("stacking.check_slope", error, 2e-3 * float(reacts[word])),
+        *rollout_checks(context),
+        weights_check(context),
+        *state_checks(context),
+    ]
 
 
 def _name(context: StackingContext, code: str) -> str:

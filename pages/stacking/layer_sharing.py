@@ -41,13 +41,12 @@ def draw(context: StackingContext) -> list[Check]:
     _table(context, variants)
     say(t("stacking.layer_sharing.shows"))
     _activations(context, variants)
-    st.caption(t(f"stacking.layer_sharing.{'trained' if context.source.kind == 'model' else 'seeded'}"))
+    st.caption(t("stacking.layer_sharing.mechanism"))
     return [*_checks(context, variants), *trained_sharing.draw(context)]
 
 
-def _name(context: StackingContext, sharing: Sharing) -> str:
-    code = "none" if sharing.n_sets == context.depth else "all" if sharing.n_sets == 1 else "groups"
-    return context.t(f"stacking.layer_sharing.name_{code}", n=sharing.n_sets)
+def _name(sharing: Sharing) -> str:
+    return f"S = {sharing.n_sets}"
 
 
 def _cost_picture(context: StackingContext, variants: list[Sharing]) -> None:
@@ -69,7 +68,7 @@ def _cost_picture(context: StackingContext, variants: list[Sharing]) -> None:
 def _table(context: StackingContext, variants: list[Sharing]) -> None:
     t = context.t
     columns: dict[str, Sequence[Any]] = {
-        "sets": [_name(context, sharing) for sharing in variants],
+        "sets": [_name(sharing) for sharing in variants],
         "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in variants],
         "parameters": [sharing.parameters for sharing in variants],
         "flops": [sharing.flops for sharing in variants],
@@ -90,9 +89,10 @@ def _last_cosine(sharing: Sharing) -> str:
 
 def _activations(context: StackingContext, variants: list[Sharing]) -> None:
     t = context.t
-    codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)  # a single token has no cosine
+    # A single token has no cosine.
+    codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)
     for column, code in zip(st.columns(len(codes)), codes, strict=True):
-        curves = [Curve(name=_name(context, stack), values=getattr(stack.similarity, code)) for stack in variants]
+        curves = [Curve(name=_name(stack), values=getattr(stack.similarity, code)) for stack in variants]
         title = t(f"stacking.{code}")
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title)

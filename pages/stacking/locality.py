@@ -82,8 +82,6 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
                 spread=number(float((curve.high - curve.low).mean())),
             )
         )
-    if context.source.kind != "model":
-        say(t("stacking.locality.seeded"))
 
 
 def _checks(context: StackingContext, portraits: Layers, even: Layers) -> list[Check]:
@@ -112,6 +110,7 @@ def even_by_hand(context: StackingContext, layer: int) -> np.ndarray:
     trace, options = blocks(context.source, context.plan, context.mask)[layer].attention, layer_options(context, layer)
     added = added_to_scores(trace.q, trace.k, **options)
     visible = np.ones(trace.weights.shape[-2:])
-    if added is not None:  # a model's own mask may be the lowest finite number in place of -inf
+    # A model's own mask may be the lowest finite number in place of -inf.
+    if added is not None:
         visible = (added > torch.finfo(added.dtype).min / 2).expand_as(trace.weights).any(0).numpy()
     return visible / np.maximum(visible.sum(-1, keepdims=True), 1)

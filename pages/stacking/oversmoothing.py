@@ -70,7 +70,7 @@ def _checks(context: StackingContext, complete: Similarity) -> list[Check]:
         off_diagonal = ~torch.eye(n, dtype=torch.bool)
         pairs = torch.stack([_cosines(x)[off_diagonal].mean() for x in levels])
         common = torch.full((n, n), 1 / n, dtype=levels.dtype)
-        remainder = 1 - (common @ levels).square().sum((1, 2)) / levels.square().sum((1, 2))  # Pythagoras
+        remainder = 1 - (common @ levels).square().sum((1, 2)) / levels.square().sum((1, 2))
         return [
             check("stacking.check_cosine", (pairs - complete.cosine).abs().max(), 1e-4),
             check("stacking.check_residual", (remainder - complete.residual.double().square()).abs().max(), 1e-4),

@@ -1,25 +1,21 @@
 """The Stacking page: the origin of a last-layer token, its receptive field, and the effect of depth on tokens."""
 
-from pages.stacking import gradient, layer_sharing, locality, oversmoothing, receptive_field, rollout
+from pages.stacking import gradient, layer_sharing, locality, oversmoothing, receptive_field
 from pages.stacking.context import about, open_stacking
 from viz.core.analysis import receptive_field as fields
 from viz.core.analysis import rollout as paths
 from viz.core.analysis.map_statistics import distance, entropy
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
-from viz.core.stack import stack
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, with_views
 from viz.models.trained.layer_sharing import tied
 
 # Line by line: side by side they are wider than a phone.
-ROLLOUT = (
-    r"\begin{gathered} \hat A_l = \tfrac12 \bar A_l + \tfrac12 I"
+ORIGIN = (
+    r"\begin{gathered} g_j = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(0)}_j} \Big\rVert"
+    r" \qquad \lVert r \rVert = 1 \\ \hat A_l = \tfrac12 \bar A_l + \tfrac12 I"
     r" \\ R_l = \hat A_l\, R_{l-1} \qquad R_0 = I \end{gathered}"
-)
-GRADIENT = (
-    r"g_j = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(0)}_j} \Big\rVert"
-    r"\qquad \lVert r \rVert = 1"
 )
 FIELD = r"S_l = M_l \lor I \qquad R_l = S_l\, R_{l-1} > 0"
 ALIKE = (
@@ -38,10 +34,11 @@ PAGE = Page(
     controls=Controls(layer=False),
     about=about,
     sections=(
-        with_views(
-            "origin",
-            Section("gradient", gradient.draw, code=(fields.sensitivity,), formula=GRADIENT),
-            Section("rollout", rollout.draw, code=(stack, paths.with_residual, paths.rollout), formula=ROLLOUT),
+        Section(
+            "gradient",
+            gradient.draw,
+            code=(fields.sensitivity, paths.with_residual, paths.rollout),
+            formula=ORIGIN,
         ),
         Section(
             "receptive_field",

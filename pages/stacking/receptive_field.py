@@ -28,7 +28,8 @@ SLIDER = 150
 def draw(context: StackingContext) -> list[Check]:
     """Draw the cone below the token: cells that the masks let through, and their gradients."""
     t, pictures = context.t, st.container()
-    mask = _mask(context)  # its controls stand below the picture
+    # Its controls stand below the picture.
+    mask = _mask(context)
     receptive_field = compute.field(context.source, context.plan, mask, context.query)
     gradients = compute.gradients(context.source, context.plan, mask, context.query)
     with pictures:
@@ -94,16 +95,11 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     offsets = (open_.nonzero().flatten() - context.query).tolist()
     back, ahead = -min(0, *offsets, 0), max(0, *offsets, 0)
     sentences = [context.t("stacking.receptive_field.counted", back=back, ahead=ahead)]
-    kind = "window" if mask.kind == "dilated" and mask.gap == 1 else mask.kind  # without gaps it is a window
-    step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(kind, 0)
-    sizes = {"L": context.depth, "w": mask.width, "gap": mask.gap, "far": context.depth * step}
-    visible_by_layer = own_visible(context)
-    has_later = context.query < len(open_) - 1
-    if step and has_later and not any(bool(visible.triu(1).any()) for visible in visible_by_layer):
-        sentences.append(context.t("stacking.receptive_field.decoder"))
-    if kind in ("own", "causal") and any(bool((~visible).tril().any()) for visible in visible_by_layer):
-        kind = "narrow"
-    say(paragraph(context.t(f"stacking.receptive_field.formula_{kind}", **sizes), *sentences))
+    if mask.width:
+        gap = mask.gap if mask.kind == "dilated" else 1
+        sizes = {"L": context.depth, "w": mask.width, "gap": gap, "far": context.depth * mask.width * gap}
+        sentences.insert(0, context.t("stacking.receptive_field.formula", **sizes))
+    say(paragraph(*sentences))
 
 
 def own_visible(context: StackingContext) -> list[Tensor]:
@@ -114,7 +110,8 @@ def own_visible(context: StackingContext) -> list[Tensor]:
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
     """Return the reachable words, (T,), without the core: the mask by its rule, to the L-th power by numpy."""
     places = np.arange(len(context.labels))
-    apart = places - places[:, None]  # key minus query
+    # Key minus query.
+    apart = places - places[:, None]
     near = mask.width * (mask.gap if mask.kind == "dilated" else 1)
     visible_by_kind = {
         "own": np.ones_like(apart, dtype=bool),
@@ -124,6 +121,7 @@ def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
     }[mask.kind]
     way = np.eye(len(places))[context.query]
     for visible in reversed(own_visible(context)):
-        step = (visible.numpy() & visible_by_kind) | (apart == 0)  # a residual keeps the token
+        # A residual keeps the token.
+        step = (visible.numpy() & visible_by_kind) | (apart == 0)
         way = ((way @ step.astype(float)) > 0).astype(float)
     return way.astype(int)

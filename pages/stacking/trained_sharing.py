@@ -29,7 +29,8 @@ def draw(context: StackingContext) -> list[Check]:
     with st.container(key="section_trained_sharing"):
         _curves(t, by_variant)
         _verdict(t, by_variant)
-    stand_apart("trained_sharing")  # the curves do not depend on the text
+    # The curves do not depend on the text.
+    stand_apart("trained_sharing")
     return _checks(by_variant)
 
 

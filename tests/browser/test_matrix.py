@@ -71,11 +71,11 @@ def test_numbers_are_drawn_where_they_fit(visit):
         canvas.fillText = write;
         return seen.filter(([text]) => /^\d\.\d\d$/.test(text)).map(([, font]) => parseFloat(font));
     }"""
-    page = visit("stacking", section="gradient", origin="rollout")
-    matrix = page.locator(".st-key-rollout_growth .matrix")
+    page = visit("many-heads", section="differ", source="words", n_heads=16)
+    matrix = page.locator(".matrix").first
     expect(matrix).to_be_visible()
     sizes = matrix.evaluate(count)
-    assert len(sizes) == 6 * 16 and min(sizes) >= 7
+    assert len(sizes) == 16 * 16 and min(sizes) >= 7
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.wait_for_function("view => view.matrix.place.w < 20", arg=matrix.element_handle())
     assert matrix.evaluate(count) == [], "numbers that nobody can read are not written"

@@ -6,7 +6,7 @@ from tests.browser.drive import address, eventually, wait_run
 from tools.sections_table import BEGINS_BY, SIZES, measure
 from viz.frame.sidebar import path_of
 
-HIGH = (("block", "diagram"), ("positions", "real_head"), ("share_kv", "trained"), ("heads", "arrivals"))
+HIGH = (("block", "diagram"), ("positions", "real_head"), ("heads", "arrivals"))
 """Sections that stack nothing above their picture: a page's first, one with a text, two without."""
 FITTED = (("heads", "all_heads"), ("heads", "joined"), ("masks", "decoding"), ("stacking", "gradient"))
 """One for each kind of picture that fits into the window: maps, a matrix, a picture of its own, a chart."""

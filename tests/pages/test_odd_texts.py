@@ -70,14 +70,6 @@ def test_short_text_has_a_mean_distance(sentences):
     assert "1 was read." in " ".join(sentences("long_text", WORD))
 
 
-@pytest.mark.parametrize("text", [WORD, "1 2"])
-def test_two_words_are_like_no_convolution(sentences, text):
-    """A window with two free numbers fits any map of two words."""
-    on_screen = sentences("convolution", text)
-    assert T("convolution.likeness_few", n=len(text.split())) in on_screen
-    assert not [sentence for sentence in on_screen if sentence.startswith("A window explains more than half")]
-
-
 def test_one_negative_cell_is_singular(sentences):
     on_screen = " ".join(sentences("attention_today", "1 2"))
     assert "1 of 4 cells (25.0%) is negative" in on_screen

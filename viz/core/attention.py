@@ -43,7 +43,7 @@ def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
     .. math:: A_{ij} = e^{s_{ij}} / \sum_m e^{s_{im}}
 
     A row that is -inf everywhere has nothing to share and becomes 0 (as in
-    ``F.scaled_dot_product_attention``); the bare formula would give NaN.
+    ``F.scaled_dot_product_attention``); the bare formula would give NaN in every cell.
 
     Example:
         >>> row_softmax(torch.tensor([[0.0, 0.0], [-torch.inf, -torch.inf]]))
@@ -51,7 +51,7 @@ def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
                 [0.0000, 0.0000]])
     """
     weights = torch.softmax(masked, dim=-1)
-    suspects = weights[..., :1].isnan()  # a fully masked row is NaN in every cell: one column is enough
+    suspects = weights[..., :1].isnan()
     if not suspects.any():
         return weights
     return weights.masked_fill(suspects & (masked.amax(dim=-1, keepdim=True) == -torch.inf), 0.0)

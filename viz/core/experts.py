@@ -80,7 +80,7 @@ class ExpertsWeights:
 
     def n_parameters(self) -> int:
         """Numbers learned, counted from the tensors themselves."""
-        passed_over = self.experts[self.router.k :]  # by one token; experts are of one size
+        passed_over = self.experts[self.router.k :]
         return sum(map(Tensor.numel, self.active_tensors)) + sum(expert.n_parameters() for expert in passed_over)
 
     @property

@@ -43,7 +43,7 @@ def share_kv(x: Float[Tensor, "*B G K d"], n_heads: int) -> Float[Tensor, "*B H 
     if n_heads % n_kv_heads:
         raise ValueError(f"n_heads={n_heads} is not a multiple of n_kv_heads={n_kv_heads}")
     shared = x.unsqueeze(-3).expand(*x.shape[:-2], n_heads // n_kv_heads, *x.shape[-2:])
-    return shared.flatten(-4, -3)  # a view where G is 1 or H: nothing is copied
+    return shared.flatten(-4, -3)
 
 
 def concat_heads(x: Float[Tensor, "*B heads T d"]) -> Float[Tensor, "*B T width"]:

@@ -58,4 +58,5 @@ def one_by_one(
         trace = run(x, weights=block, **ways, **options)
         x = trace.output
         yield trace
-        del trace  # else it stays in memory while the next one is computed
+        # Otherwise it stays in memory while the next one is computed.
+        del trace

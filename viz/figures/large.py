@@ -32,7 +32,7 @@ BAR = 220
 MANY = 60
 """A line with more places is drawn without a dot at each."""
 TOOLS = {
-    "add": ["v1hovermode", "togglespikelines", "select2d", "lasso2d"],  # which plotly does not show by itself
+    "add": ["v1hovermode", "togglespikelines", "select2d", "lasso2d"],
     "bgcolor": "rgba(0,0,0,0)",
     "color": rgba(GREY, 1),
     "activecolor": rgba(BLUE, 1),

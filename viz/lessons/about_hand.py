@@ -43,7 +43,7 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
     trace, q = subject.trace, _of_head(subject, "q")
     x, of_column = trace.x[word], trace.projections.w_q[:, subject.head * q.shape[-1] + column]
     if not math.isclose(float(x @ of_column), float(q[word, column]), rel_tol=1e-4, abs_tol=1e-4):
-        raise PremiseError("more_steps")  # a bias, or positions
+        raise PremiseError("more_steps")
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
     vectors = {"x": _vector(x), "w": _vector(of_column)}
     right = float(q[word, column])
@@ -72,7 +72,7 @@ def scaled_score(subject: Subject, query: int, key: int) -> Key:
     width, unscaled = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
     right = float(subject.trace.scaled[subject.head][query, key])
     if not math.isclose(unscaled, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
-        raise PremiseError("more_steps")  # another scale
+        raise PremiseError("more_steps")
     traps = {"by_width": unscaled / width, "as_it_was": unscaled}
     labels = {"query": subject.name(query), "key": subject.name(key)}
     return _key(right, traps, scaled=right, score=unscaled, width=width, root=math.sqrt(width), **labels).hiding(

@@ -26,7 +26,7 @@ def _several(subject: Subject) -> AttentionSpec:
 def head_width(subject: Subject) -> Key:
     """Width of one head's query."""
     spec = _several(subject)
-    width = spec.H * spec.d_k  # in some models another one than d_model
+    width = spec.H * spec.d_k
     values = {"d_model": spec.d_model, "H": spec.H, "d_k": spec.d_k, "d_v": spec.d_v, "width": width}
     return Key(right=(float(spec.d_k),), values=values, traps={"whole": float(width), "heads": float(spec.H)})
 
@@ -58,7 +58,7 @@ def first_column(subject: Subject, head: int) -> Key:
     if head >= spec.H:
         raise PremiseError("too_few_heads", n=spec.H)
     place = (subject.trace.concat[None] - subject.trace.head_outputs[head][:, :1]).abs().amax((0, 1))
-    column = int(place.argmin())  # where that head's first column is, number by number
+    column = int(place.argmin())
     values = {
         "head": head,
         "d_v": spec.d_v,
@@ -121,5 +121,6 @@ def shuffled(subject: Subject) -> Key:
     off = {"words": float((after - before[:, order][..., order]).abs().max())}
     off["places"] = float((after - before).abs().max())
     values: Values = {"n": n, "first": subject.name(0), "last": subject.name(n - 1), "off": Part(off["places"])}
-    right = tuple(code for code in off if off[code] < 1e-4) or ("new",)  # of equal words both are right
+    # Of equal words both are right.
+    right = tuple(code for code in off if off[code] < 1e-4) or ("new",)
     return Key(right=right, values=values, wrong=lambda answer: (str(answer), {}))

@@ -18,7 +18,8 @@ NOTHING = 1e-9
 
 def _lost(heads: tuple[dict[int, float], ...]) -> float:
     """The share of both neighbours of random vectors that no read-out gets from what these heads bring."""
-    x = torch.randn(512, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)  # those of the picture
+    # These are the numbers of the picture.
+    x = torch.randn(512, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     read = torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
     return float(lost(read, neighbours(x)))
 

@@ -112,8 +112,8 @@ def pooled(subject: Subject, groups: int) -> Key:
         raise PremiseError("shares_already", H=trace.projections.spec.H, G=trace.projections.spec.G)
     if trace.projections.spec.H % groups or groups == trace.projections.spec.H:
         raise PremiseError("no_groups", H=trace.projections.spec.H, G=groups)
-    k = share_kv(trace.k.unflatten(0, (groups, -1)).mean(1), len(trace.q))  # as attention sees them: turned, with bias
-    added = trace.masked - trace.scaled  # what the mask and a bias do to the scores
+    k = share_kv(trace.k.unflatten(0, (groups, -1)).mean(1), len(trace.q))
+    added = trace.masked - trace.scaled
     after = row_softmax(trace.q @ k.transpose(-1, -2) * trace.scale + added)
     change = float(total_variation(trace.weights, after).mean())
     return one_of("changed" if change > 0.01 else "same", H=trace.projections.spec.H, G=groups, moved=Part(change))

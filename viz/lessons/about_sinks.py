@@ -104,7 +104,8 @@ def growth_without_first(subject: Subject) -> Key:
     before, after = scores.softmax(-1)[1:], scores[1:].softmax(-1)
     place = int(before.argmax())
     factor = float(after[place] / before[place])
-    rest = f"{1 - weight:.3g}"  # three digits: its inverse takes them; with the other share it is printed as 1
+    # Three digits, since its inverse takes them.
+    rest = f"{1 - weight:.3g}"
     values: Values = {
         **{"last": subject.name(-1), "token": subject.name(0), "factor": factor},
         **{"weight": str(1 - Decimal(rest)), "rest": rest},

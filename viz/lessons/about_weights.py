@@ -186,7 +186,7 @@ def most_goes_to(subject: Subject) -> Key:
     if n < 5:
         raise PremiseError("too_short", n=5)
     away = (torch.arange(n)[:, None] - torch.arange(n)).abs()
-    away[:, 0] = -1  # the first column counts as the first token
+    away[:, 0] = -1
     kinds = {"first": away == -1, "itself": away == 0, "beside": away == 1, "far": away > 1}
     all_of_it = float(weights.sum())
     shares = {code: Part(float(weights[:, cells].sum()) / all_of_it) for code, cells in kinds.items()}

@@ -54,11 +54,12 @@ def unpacked(code: str) -> Any:
         content = unpacker.decompress(compressed, limits.OWN_LESSON_BYTES)
     except (binascii.Error, zlib.error):
         raise OwnLessonError("broken") from None
-    if unpacker.unconsumed_tail:  # a few bytes may expand to gigabytes: stop at the limit
+    # A few bytes may expand to gigabytes: stop at the limit.
+    if unpacker.unconsumed_tail:
         raise OwnLessonError("large")
     try:
         return json.loads(content) if unpacker.eof else None
-    except (RecursionError, ValueError):  # invalid JSON; endless nesting; an endless number
+    except (RecursionError, ValueError):
         raise OwnLessonError("broken") from None
 
 

@@ -1,1 +1,1 @@
-"""Easy mistakes on the way from heads to a kernel: five slips, sharpness for reach, claims of tables."""
+"""Easy mistakes on the way from heads to a kernel: four slips, and sharpness for reach."""

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.slips import farthest, mirrored, sharpness, tap, width, worked_pair
+from pages.convolution.slips import farthest, mirrored, sharpness, width, worked_pair
 from viz.frame.checks import Check
 from viz.params import Choice
 
@@ -14,7 +14,6 @@ SLIPS = {
     "farthest": farthest,
     "mirrored": mirrored,
     "example": worked_pair,
-    "tap": tap,
     "sharpness": sharpness,
     "width": width,
 }

@@ -87,10 +87,8 @@ def _sides(values: Tensor) -> list[tuple[int, str]]:
 
 
 def _say(context: ConvolutionContext, heads: QuadraticHeads, d_v: int, d_in: int, d_out: int, error: float) -> None:
-    needed = min(d_in, d_out)
-    name = "width_fits" if d_v >= needed else "width_lost"
-    sizes = {"d_v": d_v, "d_in": d_in, "d_out": d_out, "needed": needed, "H": heads.weights.spec.H}
-    say(context.t(f"convolution.slips.{name}", error=number(error), **sizes))
+    sizes = {"d_v": d_v, "needed": min(d_in, d_out), "H": heads.weights.spec.H}
+    say(context.t("convolution.slips.width_found", error=number(error), **sizes))
 
 
 def _curve(context: ConvolutionContext, errors: list[float], needed: int) -> None:

@@ -86,7 +86,8 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
         colours=[BLUE if i == best else GREY for i in order.tolist()],
     )
     show_bars(chart, key="vision_answer", alt=sentence)
-    st.text(sentence)  # a folder may call its classes anything
+    # A folder may call its classes anything.
+    st.text(sentence)
 
 
 def _pad(context: ConvolutionContext, code: str) -> None:
@@ -127,7 +128,8 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
             )  # fmt: skip
             cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": window_share, "alt": alt})
     picture = grey(_as_read(choice))
-    if choice.ink is not None:  # ink is dark
+    # Ink is dark.
+    if choice.ink is not None:
         picture = 1 - picture
     header = {
         "rows": rows,
@@ -156,7 +158,8 @@ def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Wi
     t = context.t
     window_shares = torch.stack([fit.explained_share for fit in fits])
     inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
-    windows = window_shares * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
+    # Else the centre lies outside the picture, and the window is its edge.
+    windows = window_shares * (inside >= 0.5)
     layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
     values: dict[str, Any] = {
         "n": window_shares.numel(),

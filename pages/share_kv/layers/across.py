@@ -88,7 +88,8 @@ def draw(context: ShareKvContext) -> list[Check]:
         numbers = layer_numbers(context, L)
         layer = numbers.index(READING_LAYER.slider(t("share_kv.across_layers.layer"), numbers))
     with right:
-        is_alone = SECTION.value != ALL  # below other sections, one of them has the control
+        # Below other sections, one of them has the control.
+        is_alone = SECTION.value != ALL
         head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
     n = min(len(context.scene.labels), limits.SHARED_TOKENS)
@@ -205,7 +206,8 @@ def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, sele
 
 
 def _largest(differences: list[Tensor]) -> float:
-    return float(torch.stack(differences).abs().max())  # NaN stays NaN
+    # NaN stays NaN.
+    return float(torch.stack(differences).abs().max())
 
 
 def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:

@@ -148,10 +148,7 @@ def _show_growth(t: Translate, cache: WindowedCache) -> None:
 def _say(t: Translate, cache: WindowedCache) -> None:
     windowed, full = (cache_bytes(layers, n_tokens=cache.n_read) for layers in (cache.layers, cache.all_full))
     values = {"n": cache.n_read, "near": cache.full.count(False), "w": cache.size, "all": size(full)}
-    if windowed == full:
-        say(t("share_kv.windows.same", **values))
-    else:
-        say(t("share_kv.windows.says", kept=size(windowed), share=share(windowed / full), **values))
+    say(t("share_kv.windows.says", kept=size(windowed), share=share(windowed / full), **values))
 
 
 def _say_users(t: Translate) -> None:

@@ -7,7 +7,7 @@ from viz.text import translator
 
 def test_view_of_another_section_is_refused(open_app):
     """The section opens on its first view, and the page says what it did not believe."""
-    app = open_app("share_kv", section="growing_cache", view="trained")
+    app = open_app("share_kv", section="growing_cache", view="copying")
     assert translator("en")("note.refused", names="view") in [info.value for info in app.info]
     assert checked(app, "growing_cache")[0] > 0
 

@@ -4,13 +4,10 @@ import inspect
 import re
 
 import pytest
-import torch
 
 from pages.convolution.slips import choice
 from tests.components.test_maps import unpack
-from tests.running import sentences_of
 from tests.sections import link_to
-from viz.core.analysis.map_statistics import count_largest
 from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("without_source_checks")
@@ -31,29 +28,6 @@ def test_code_is_that_of_the_slip(open_app, slip):
     expected = [inspect.getsource(function).strip() for function in choice.SLIPS[slip].CODE]
     assert [element.value.strip() for element in app.code] == expected
     assert len({module.CODE for module in choice.SLIPS.values()}) == len(choice.SLIPS)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(
-    ("link", "is_tied"),
-    [
-        ({"source": "model", "model": "twin-g1", "text": "dog cat dog"}, True),
-        ({"source": "words", "text": "a b c", "mask": "causal"}, False),
-    ],
-)
-def test_no_first_head_among_equals(open_app, lang, link, is_tied):
-    """In a short text several heads may be windows, as far as numbers tell."""
-    app = open_app("convolution", section="likeness", lang=lang, **link)
-    assert not app.exception
-    rows = app.dataframe[0].value
-    shares = rows["share"][rows["inside"] >= 0.5].to_numpy()
-    alike = count_largest(torch.tensor(shares))
-    assert (alike > 1) == is_tied
-    best = {"n": len(rows), "many": int((shares > 0.5).sum()), "alike": alike, "layer": "|"}
-    start = translator(lang)(
-        f"convolution.likeness_{'alike' if is_tied else 'found'}", **best, head="", offset="", alpha="", share=""
-    ).split("|")[0]
-    assert [sentence for sentence in sentences_of(app) if sentence.startswith(start)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

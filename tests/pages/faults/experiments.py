@@ -134,6 +134,6 @@ FAULTS = {
         places=("vision, its training",),
     ),
     "an accuracy of all words": Fault(
-        function=twins.measure, wrong=lambda right, *a, **o: (right(*a, **o)[0], 0.9), places=("trained",)
+        function=twins.measure, wrong=lambda right, *a, **o: (right(*a, **o)[0], 0.9), places=("copying",)
     ),
 }

@@ -78,14 +78,14 @@ FAULTS = {
         function=relative.shifts,
         wrong=lambda right, *grid: -right(*grid),
         places=(
-            *("windows", "filters", "picture", "difference"),
-            *("slip, farthest", "slip, mirrored", "slip, a head is a kernel", "slip, too narrow", "comparison"),
+            *("windows", "picture", "difference"),
+            *("slip, farthest", "slip, mirrored", "slip, too narrow"),
         ),
     ),
     "a window without its square": Fault(
         function=relative.quadratic_scores,
         wrong=lambda right, *a: -right(*a).abs().sqrt(),
-        places=("windows", "picture", "sharpness", "comparison"),
+        places=("windows", "picture", "sharpness"),
     ),
     "a head without its centre": Fault(
         function=relative.position_vectors,
@@ -108,7 +108,7 @@ FAULTS = {
     "a kernel turned over its diagonal": Fault(
         function=relative.heads_from_kernel,
         wrong=lambda right, kernel, **o: right(kernel.transpose(-1, -2) if kernel.ndim == 4 else kernel.flip(-1), **o),
-        places=("kernel in W_O", "difference", "filters"),
+        places=("kernel in W_O", "difference"),
     ),
     "a window that explains more than it does": Fault(
         function=window_fit.fit_layers,

@@ -48,7 +48,7 @@ def test_single_head_copies_nothing(open_app, lang):
 @pytest.mark.parametrize(("G", "quiet"), [(1, True), (2, False), (4, True)])
 def test_repeat_is_wrong_only_in_between(open_app, G, quiet):
     app = open_app("share_kv", gqa_code="tiled", n_kv_heads=G, **SMALL)
-    sentence = translator("en")("share_kv.in_code.tiled_same", G=G)
+    sentence = translator("en")("share_kv.in_code.tiled_says", off="0")
     assert (sentence in sentences_of(app)) is quiet
 
 

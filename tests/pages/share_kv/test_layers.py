@@ -116,12 +116,6 @@ def test_windows_bytes_by_hand(open_app, link, n_columns):
     assert int((cells == 1).sum()) == n_columns
 
 
-def test_windows_long_enough_drop_nothing(open_app):
-    app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, near_size=10)
-    bytes_read = app.session_state["n_kv_heads"] * 6 * 10 * 4 * (app.session_state["d_model"] // 4)
-    assert T("share_kv.windows.same", n=10, near=5, w=10, all=size(bytes_read)) in sentences_of(app)
-
-
 def test_windows_growth_levels_off(open_app):
     """With all layers behind a window the line is flat from there on; without, it is straight."""
     app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, pattern="none", near_size=4)

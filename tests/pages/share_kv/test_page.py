@@ -83,18 +83,6 @@ def test_how_far_the_converted_layer_is(open_app):
     assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
 
 
-@pytest.mark.parametrize("link", [{"model": "twin-g8", "text": "the"}, {"mask": "padding", "pad": 32}])
-def test_converted_without_movable_weights(open_app, link):
-    app = open_app("share_kv", n_kv_heads=2, section="converted", **link)
-    assert T("share_kv.convert_nothing") in [element.value for element in app.info]
-    assert "far_g" not in bar_charts(app)
-
-
-def test_the_layers_own_g_pools_nothing(open_app):
-    app = open_app("share_kv", n_kv_heads=12, section="converted")
-    assert T("share_kv.convert_own", own=12) in markdown(app)
-
-
 @pytest.mark.parametrize(("link", "is_own"), [({}, False), ({"n_kv_heads": 12}, True),
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
 def test_pooled_numbers_not_models_own(open_app, link, is_own):
@@ -127,16 +115,8 @@ def test_mistake_fails_check_with_warning(open_app, lang, caplog):
     assert len(app.warning) == 1
     app = app.select_slider(key="n_kv_heads").set_value(1).run()  # nothing to mix up
     assert checked(app, "who_shares") == (8, 8)
-    assert t("share_kv.mistake_none") in [element.value for element in app.caption]
-    assert not app.warning and not app.info and not app.error
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_undetected_mistake_sentence(open_app, lang):
-    app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
-    assert checked(app, "who_shares") == (7, 7)
-    assert not app.warning
-    assert [element.value for element in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
+    assert [element.value for element in app.warning] == [t("share_kv.mistake_found", wrong=0, H=12, off="0")]
+    assert not app.error
 
 
 def test_the_table_counts_every_g(open_app):
@@ -235,23 +215,25 @@ class TestPublished:
 
 class TestTwins:
     def test_every_twin_expects_next_word(self, open_app):
-        table = tables(open_app("share_kv", section="copying"))[0]
+        table = tables(open_app("share_kv", section="converted", view="copying"))[0]
         assert list(table["G"]) == list(GROUPS)
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
 
     def test_without_second_layer_prediction_fails(self, open_app):
-        table = tables(open_app("share_kv", off="8-9-10-11-12-13-14-15", section="copying"))[0]
+        table = tables(open_app("share_kv", off="8-9-10-11-12-13-14-15", section="converted", view="copying"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
 
     def test_unknown_words_shown_as_text(self, open_app):
-        app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>", section="copying")
+        app = open_app(
+            "share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>", section="converted", view="copying"
+        )
         sentences = [element.value for element in app.text if "zebra" in element.value]
         assert len(sentences) == 1
         assert not app.exception
 
     def test_link_compares_training_checkpoints(self, open_app):
-        app = open_app("share_kv", section="copying", view="trained")
+        app = open_app("share_kv", section="converted", view="copying")
         (html,) = [element.proto.body for element in app.get("html") if element.proto.body.startswith('<a class="see"')]
         link = re.findall('href="([^"]*)"', html)[0]
         place, requests = urlsplit(unescape(link)), dict(parse_qsl(urlsplit(unescape(link)).query))
@@ -261,13 +243,13 @@ class TestTwins:
 
     @pytest.mark.parametrize("words", ["", "   ", "cat", "cat " * 400])
     def test_any_words(self, open_app, words):
-        app = open_app("share_kv", words=words, section="copying")
+        app = open_app("share_kv", words=words, section="converted", view="copying")
         assert not app.exception
         assert bool(app.error) == (not words.strip())
 
     @pytest.mark.parametrize(("words", "maps"), [("the", 0), ("the cat", 1), ("the cat the", 2)])
     def test_no_head_is_best_at_nothing(self, open_app, words, maps):
-        app = open_app("share_kv", words=words, section="copying")
+        app = open_app("share_kv", words=words, section="converted", view="copying")
         table = tables(app)[0]
         assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
             maps < 1, maps < 2,
@@ -278,7 +260,7 @@ class TestTwins:
             if element.proto.component_name.endswith(".maps")
         ]
         assert len(map_views) == (maps > 0)
-        assert checked(app, "copying") == (2 * maps, 2 * maps)
+        assert checked(app, "copying") == (2 * maps + 1, 2 * maps + 1)
 
     def test_single_kv_head_twin_not_poolable(self, open_app):
         sentences = [element.value for element in open_app("share_kv", model=twin_id(1)).caption]
@@ -298,10 +280,10 @@ class TestTwins:
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
-WITHOUT_G = ("trained", "copying")
-"""Views whose layers have a G of their own: its control would do nothing there."""
+WITHOUT_G = "copying"
+"""The view whose decoders have a G of their own: its control would do nothing there."""
 ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 4, "savings": 3, "published": 4}
-ALWAYS |= {"trained": 1, "copying": 4}
+ALWAYS |= {"copying": 5}
 """Live checks that a section has whatever the source."""
 
 
@@ -327,7 +309,7 @@ def test_every_check_of_every_section_holds(open_app, lang, link, who, converted
     rotary = link.get("model", "").startswith("twin")
     expected = ALWAYS | {"who_shares": who + 3, "converted": converted and converted + 3, "in_code": 6 if rotary else 7}
     if link.get("words") == HOSTILE:
-        expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2
+        expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2 + 1
     assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
     assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
 
@@ -342,11 +324,11 @@ def test_link_turns_mistake_on(open_app):
     assert app.toggle(key="mistake").value
 
 
-@pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
+@pytest.mark.parametrize("section", [name for name in NAMES if name != WITHOUT_G])
 def test_g_control_shown_where_used(open_app, section):
     app = open_app("share_kv", **link_to("share_kv", section), n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
-    assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
+    assert T("share_kv.says_shared", H=12, each=2) in markdown(app)
 
 
 class TestFaults:
@@ -400,14 +382,14 @@ class TestFaults:
         monkeypatch.setattr(own_compute, "measure", lambda *_, **__: (1.0, 0.9))
         own_compute.twin_accuracy.clear()
         try:
-            assert checked(open_app("share_kv", section="copying", view="trained"), "trained") == (0, 1)
+            assert checked(open_app("share_kv", section="converted", view="copying"), "copying") == (4, 5)
         finally:
             own_compute.twin_accuracy.clear()
 
     def test_induction_read_off_wrong_diagonal(self, open_app, monkeypatch):
         monkeypatch.setattr(copying, "induction", lambda weights, _: weights.diagonal(0, -2, -1).mean(-1))
-        app = open_app("share_kv", section="copying")
-        assert checked(app, "copying") == (3, 4)
+        app = open_app("share_kv", section="converted", view="copying")
+        assert checked(app, "copying") == (4, 5)
 
     def test_multi_head_wrong_scale(self):
         spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
@@ -442,9 +424,8 @@ def test_no_shared_model_no_button(open_app, monkeypatch):
     assert not any(button.key == "_real_sharing" for button in open_app("share_kv").button)
 
 
-@pytest.mark.parametrize("section", WITHOUT_G)
-def test_g_control_hidden_but_kept(open_app, section):
-    small = {"source": "words", "text": "a b c"} | link_to("share_kv", section)
+def test_g_control_hidden_but_kept(open_app):
+    small = {"source": "words", "text": "a b c"} | link_to("share_kv", WITHOUT_G)
     app = open_app("share_kv", **small, n_kv_heads=4)
     assert digests_of(app) == digests_of(open_app("share_kv", **small, n_kv_heads=1))
     assert all(element.key != "n_kv_heads" for element in app.select_slider)

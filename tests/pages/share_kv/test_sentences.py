@@ -2,14 +2,12 @@
 
 import pytest
 
-from pages.share_kv.layers.models import models
 from tests.components.test_maps import unpack
 from tests.running import sentences_of
 from tests.sections import link_to
 from viz import limits
-from viz.frame.format import amount
 from viz.frame.scene import model_own
-from viz.text import LANGUAGES, join_names, paragraph, translator
+from viz.text import LANGUAGES, translator
 
 TEXT = "the cat sat"
 SEEDED = {"source": "words", "text": TEXT}
@@ -51,19 +49,6 @@ def lines_of_checks(app, section):
     return texts_of(app.run())
 
 
-def starts(text, t, key):
-    return text.startswith(t(key).partition("{")[0])
-
-
-def test_one_layer_keeps_for_another(open_app):
-    app = open_app("share_kv", section="across_layers", group_size=2, **TWIN)
-    (sentence,) = [text for text in sentences_of(app) if "In groups of" in text]
-    assert "1 of 2 layers keeps keys and values" in sentence and "In the other **" in sentence
-    app = open_app("share_kv", section="across_layers", group_size=2, **SEEDED)
-    (sentence,) = [text for text in sentences_of(app) if "In groups of" in text]
-    assert "3 of 6 layers keep keys and values" in sentence and "In the others **" in sentence
-
-
 @pytest.mark.parametrize("tokens", [4, limits.SHARED_TOKENS + 4])
 def test_cache_checks_count_their_tokens(visit, t, tokens):
     """A picture of the first tokens alone is checked on these."""
@@ -74,41 +59,11 @@ def test_cache_checks_count_their_tokens(visit, t, tokens):
     assert t("share_kv.check_cache", tokens=n, n=f"{n * 2 * 2 * 4 * 2:,}") in lines
 
 
-def test_mask_of_the_layer_is_named(visit, t, small_model):
-    """A layer's own window is no mask that was chosen."""
-    link = {"model": small_model("mistral", sliding_window=2), "text": "The animal did"}
-    for mask, is_own in (("own", True), ("window", False)):
-        texts = texts_of(visit("growing_cache", mask=mask, width=1, **link))
-        assert (t("share_kv.not_all_own") in texts, t("share_kv.not_all") in texts) == (is_own, not is_own)
-
-
 @pytest.mark.parametrize("link", [TWIN, SEEDED, {"model": "twin-g1", "text": TEXT}])
 def test_single_key_value_head_is_named(visit, t, link):
     texts = texts_of(visit("converted", **link))
     assert (t("share_kv.convert_model") in texts) == (link is SEEDED)
     assert (t("share_kv.convert_one") in texts) == (link.get("model") == "twin-g1")
-
-
-@pytest.mark.parametrize(("H", "G", "has_between"), [(1, 1, False), (2, 1, False), (2, 2, False), (4, 4, True)])
-def test_group_in_between_is_offered(visit, t, H, G, has_between):
-    texts = texts_of(visit("in_code", n_heads=H, n_kv_heads=G, **SEEDED))
-    sentence, take = t("share_kv.in_code.strip_none", G=G, H=H), t("share_kv.in_code.strip_take")
-    assert (paragraph(sentence, take) if has_between else sentence) in texts
-
-
-def test_quiet_repeat_has_its_cause(visit, t):
-    """A mask under which no word may look hides wrong pairs; with G = H there are none."""
-    link = {"gqa_code": "tiled", "n_heads": 4, **SEEDED}
-    assert t("share_kv.in_code.tiled_quiet") in texts_of(visit("in_code", n_kv_heads=2, **NOWHERE, **link))
-    assert t("share_kv.in_code.tiled_same", G=4) in texts_of(visit("in_code", n_kv_heads=4, **NOWHERE, **link))
-
-
-@pytest.mark.parametrize("G", [1, 2, 4])
-def test_single_group_is_copied_rightly(visit, t, G):
-    """With one group H copies are no more than there should be; it is W_O that they do not fit."""
-    texts = texts_of(visit("in_code", n_heads=4, n_kv_heads=G, gqa_code="too_many", **SEEDED))
-    assert (t("share_kv.in_code.too_many_says_one", H=4) in texts) == (G == 1)
-    assert (t("share_kv.in_code.too_many_says", G=G, H=4) in texts) == (G > 1)
 
 
 @pytest.mark.parametrize(("link", "is_biased"), [(BIASED, True), (TWIN, False), (SEEDED, False)])
@@ -117,12 +72,6 @@ def test_latent_says_what_is_missing(visit, t, link, is_biased):
     app = visit("latent", head=1, **link)
     assert (t("share_kv.latent.own_scores") in texts_of(app)) == is_biased
     assert map_titles(app)[0] == t("share_kv.latent.map_standard", head=1)
-
-
-def test_latent_has_no_share_of_nothing(visit, t):
-    texts = texts_of(visit("latent", mla_width=2, **NOWHERE, **SEEDED))
-    assert t("share_kv.latent.nowhere") in texts
-    assert not any(starts(text, t, "share_kv.latent.says") or "0.0%" in text for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -142,9 +91,3 @@ def test_wrong_pairs_are_no_model_numbers(visit, t, section, link, are_own):
 @pytest.mark.parametrize(("G", "is_pooled"), [(1, True), (2, False)])
 def test_latent_layer_is_not_pooled(visit, t, G, is_pooled):
     assert (t("share_kv.latent.as_trained", own=2) in texts_of(visit("latent", n_kv_heads=G, **TWIN))) == is_pooled
-
-
-def test_window_sizes_are_listed(visit, t):
-    sizes = [f"{model.name} ({amount(model.size)})" for model in models() if model.near == "window"]
-    users = t("share_kv.windows.users", names=join_names(t, sizes))
-    assert users in texts_of(visit("across_layers", view="windows", **SEEDED))

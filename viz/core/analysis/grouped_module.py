@@ -52,7 +52,8 @@ class GroupedQueryAttention(nn.Module):
         scores = queries @ keys.transpose(-2, -1) * self.scale
         if added is not None:
             scores = scores + added
-        weights = scores.softmax(-1).nan_to_num(0.0)  # a row that may look nowhere is 0 / 0
+        # A row that may look nowhere is 0 / 0.
+        weights = scores.softmax(-1).nan_to_num(0.0)
         heads = weights @ values
         B, _, T, _ = queries.shape
         return self.o_proj(heads.transpose(1, 2).reshape(B, T, -1))
@@ -65,7 +66,8 @@ def load_grouped(
     weights: HeadWeights, version: Version = GroupedQueryAttention, *, scale: float | None = None
 ) -> GroupedQueryAttention:
     """The module with a layer's weights in it, which are not copied; a bias that the layer does not have is 0."""
-    with torch.device("meta"):  # nothing is drawn at random only to be thrown away
+    # Nothing is drawn at random only to be thrown away.
+    with torch.device("meta"):
         module = version(weights.spec, scale=scale)
     for name in "qkvo":
         layer, w, bias = getattr(module, f"{name}_proj"), getattr(weights, f"w_{name}"), getattr(weights, f"b_{name}")
@@ -84,5 +86,6 @@ def through_module(trace: MultiHeadTrace, version: Version = GroupedQueryAttenti
     """
     module = load_grouped(trace.projections, version, scale=options.get("scale"))
     q, k, v = (concat_heads(heads)[None] for heads in (trace.q, trace.k, trace.v))
-    added = added_to_scores(trace.q, module.for_every_head(k)[0], **options)  # a cap is of the pairs as they are read
+    # A cap is of the pairs as they are read.
+    added = added_to_scores(trace.q, module.for_every_head(k)[0], **options)
     return module.attend(q, k, v, added)[0]

@@ -95,9 +95,8 @@ def torch_layer_error(trace: BlockTrace) -> Tensor:
         ValueError: as in :func:`torch_layer`.
     """
     layer = torch_layer(trace.weights, trace.design)
-    self_mask = (
-        None if trace.attention.allowed is None else ~trace.attention.allowed
-    )  # torch's layers mean the opposite
+    # True means blocked in torch's layers.
+    self_mask = None if trace.attention.allowed is None else ~trace.attention.allowed
     with torch.inference_mode():
         if isinstance(layer, nn.TransformerEncoderLayer):
             output = layer(trace.x, src_mask=self_mask)

@@ -86,8 +86,9 @@ def _costs(same: Tensor, alike: Tensor) -> Tensor:
     a running minimum.
     """
     n, m = same.shape
-    change = n + m + 1  # more than all tokens that can be kept
-    never = 2 * change  # the cost of removing the one and inserting the other, so never better
+    # A change costs more than all tokens that can be kept; removing one and inserting the other is never better.
+    change = n + m + 1
+    never = 2 * change
     paired = torch.where(same, -1, torch.where(alike, change, never))
     steps = change * torch.arange(m + 1)
     rows = [steps]

@@ -12,7 +12,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from viz.core.cost.timed_layers import CANDIDATES, Candidate, Plan, Run
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else torch's profiler writes lines into the log
+# Otherwise torch's profiler writes lines into the log.
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 REPEATS, SETTLE_SECONDS = 5, 0.05
 """A run is repeated until it took 0.05 s in all, at most 5 times; the shortest counts: other work only ever adds."""
@@ -111,7 +112,8 @@ def _measure_one(
 ) -> Point | None:
     with torch.inference_mode():
         run = candidate.make(plan, n)
-        run()  # the first time, buffers are made and kernels are chosen
+        # The first time, buffers are made and kernels are chosen.
+        run()
         _synchronize(plan)
         best, total = float("inf"), 0.0
         for _ in range(REPEATS):

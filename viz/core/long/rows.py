@@ -97,9 +97,8 @@ def window(
     strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
     rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
     blocks = (rows(at) for at in strips)
-    return torch.cat(
-        [weights[:, column : column + WINDOW].clone() for weights in blocks]
-    )  # a slice would keep the whole rows in memory
+    # A slice would keep the whole rows in memory.
+    return torch.cat([weights[:, column : column + WINDOW].clone() for weights in blocks])
 
 
 def evenly_spaced(n: int, most: int) -> Int[Tensor, " R"]:

@@ -63,7 +63,8 @@ def weight_taken_by_new_token(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, 
                 [0.0000, 0.0000, 0.0000]])
     """
     takes = (scores - scores.logcumsumexp(-1)).exp()
-    return takes.nan_to_num(0.0).triu(1)  # NaN: the new token and all before it are masked
+    # NaN stands where the new token and all before it are masked.
+    return takes.nan_to_num(0.0).triu(1)
 
 
 def rows_at_length(scores: Float[Tensor, "*B T T"], n: int) -> Float[Tensor, "*B n n"]:

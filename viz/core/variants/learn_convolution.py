@@ -163,7 +163,7 @@ def effective_kernel(heads: QuadraticHeads, reach: int) -> Float[Tensor, "d_out 
         >>> torch.allclose(effective_kernel(heads_from_kernel(kernel, alpha=40.0), 1), kernel, atol=1e-5)
         True
     """
-    side = 2 * (reach + 8) + 1  # room around, so that the window is cut by nothing but the crop below
+    side = 2 * (reach + 8) + 1
     middle = torch.tensor([side * side // 2])
     weights = row_softmax(quadratic_scores(heads.offset, heads.alpha, (side, side), middle))
     window = weights.reshape(-1, side, side)[:, 8:-8, 8:-8]

@@ -87,7 +87,7 @@ def reads_of_earlier(subject: Subject) -> Key:
         after = attend_shared(*{**projections, name: edited}.values(), allowed=allowed, scale=trace.scale).output
         if bool(_differ(before, after)[-1]):
             read.append(name)
-    if (code := READS.get(tuple(read))) is None:  # all weights are on one token
+    if (code := READS.get(tuple(read))) is None:
         raise PremiseError("on_one_token", query=subject.name(n - 1))
     return one_of(code, n=n, earlier=n - 1, last=subject.name(n - 1), per_token=_cache_numbers(subject))
 

@@ -44,7 +44,7 @@ class LessonMode(Mode):
             draw_missing(lesson, model)
             return
         draw()
-        if (lesson := current()) and not lesson.is_drawn:  # its question was not asked: the bar says how to go on
+        if (lesson := current()) and not lesson.is_drawn:
             from viz.modes.lesson.bar import elsewhere
 
             elsewhere(lesson)

@@ -43,7 +43,8 @@ def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]",
     if running.step.ask.kind == OPEN:
         return ask_class(running)
     section = next(section for section in open_sections if section.name == running.step.section)
-    has_own = context is not None  # else a page without its subject, such as a decoder
+    # A page may be without its subject, such as a decoder.
+    has_own = context is not None
     subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
     if subject.decoder is None and _lacks_decoder(running, scene):
         draw(running, BarContent(premise=running.t("lesson.premise_no_decoder"), intro=False))
@@ -129,7 +130,8 @@ def _judge_answer(ask: Ask, key: Key, subject: Subject, message: Any) -> Verdict
     if message is None:
         return None
     answer = read_answer(ask.kind, message, _options(ask, subject))
-    if ask.kind in IN_THE_PAGE:  # it stands in the page: what is kept says only which it was when it was checked
+    # It stands in the page: what is kept says only which it was when it was checked.
+    if ask.kind in IN_THE_PAGE:
         answer_in_page = answer_in_page_of(ask, subject)
         answer = answer_in_page.given if answer_in_page is not None and answer_in_page.sent == message else None
     return None if answer is None else judge(key, answer, ask.tolerance)

@@ -91,7 +91,7 @@ def draw(running: Running, content: BarContent) -> None:
 def ask_class(running: Running) -> bool:
     """Draw the bar with a teacher's own question, if there is one; say whether the section stays covered."""
     step, progress = running.step, running.progress
-    if not step.covers:  # there is nothing to wait for
+    if not step.covers:
         progress.done = progress.done or "revealed"
     running.asks = not progress.done
     draw(running, BarContent(question=step.ask.question[running.lang]))

@@ -107,7 +107,8 @@ class Running:
             return ""
         kind = self.step.ask.kind
         marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
-        if kind != "sentence":  # that is answered in the box
+        # A sentence is answered in the box.
+        if kind != "sentence":
             marks += " .stApp:not([data-shows-all]) .st-key-text_row { display: none !important; }"
         return f"{style('lesson_alone.css') if self.is_alone() else ''}<style>{marks}</style>"
 
@@ -206,7 +207,7 @@ def open_lesson(page: str) -> Running | None:
     if (lesson_and_link := lesson_of_link()) is None:
         return None
     (lesson, opens), lang = lesson_and_link, LANG.value
-    if page == LIST and OWN_LESSON.name in opens:  # there it is offered, to be begun or changed
+    if page == LIST and OWN_LESSON.name in opens:
         return None
     number = LESSON_STEP.read(lesson)
     step = lesson.steps[number - 1]

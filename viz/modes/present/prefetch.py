@@ -32,7 +32,7 @@ def prefetch(link: Mapping[str, str]) -> None:
     Args:
         link: the parameters of the next step. One that is not there is at its default.
     """
-    if link.get("source", "model") != "model":  # seeded heads take no time
+    if link.get("source", "model") != "model":
         return
     model = link.get("model") or own_model()
     if model not in models_here():

@@ -52,14 +52,14 @@ class PrintMode(Mode):
         not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
         st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
         view_options = view.current()
-        if view_options.embed:  # a step of a lesson: a sheet around it has several
+        if view_options.embed:
             st.html(style("paper_step.css"))
             if view_options.print == "worksheet":
                 st.html('<style>.stApp { --paper-lines: ""; }</style>')
 
     def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
         """Draw a frame around the picture on paper, and on a worksheet labelled lines to write on below it."""
-        asks = view.current().print == "worksheet"  # then its sentences are answers, and not shown: paper.css
+        asks = view.current().print == "worksheet"
         with st.container(key=f"paper_{'asks' if asks else 'answers'}_{section.texts}"):
             draw()
         if asks and modes.shows("room_to_write"):

@@ -233,7 +233,8 @@ def attend_absorbed(
     w_up_k, w_up_v = split_heads(weights.w_up_k, s.n_heads), split_heads(weights.w_up_v, s.n_heads)
     q = torch.cat([plain @ w_up_k.mT, q_rope], -1)
     key = torch.cat([latent, rope_key], -1)[..., None, :, :]
-    scale = 1 / math.sqrt(s.d_nope + s.d_rope)  # of the plain form: the longer key changes no score
+    # The scale is that of the plain form: the longer key changes no score.
+    scale = 1 / math.sqrt(s.d_nope + s.d_rope)
     k, v = share_kv(key, s.n_heads), share_kv(latent[..., None, :, :], s.n_heads)
     trace = attend(q, k, v, allowed=allowed, scale=scale)
     head_outputs = trace.output @ w_up_v

@@ -37,7 +37,8 @@ def word_share(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]) -> 
         tensor([[0.7500]])
     """
     total = masked.logsumexp(-1)
-    return torch.sigmoid(total - sink[:, None]).masked_fill(total == -torch.inf, 0.0)  # -inf - -inf would be NaN
+    # Where both are -inf their difference is NaN.
+    return torch.sigmoid(total - sink[:, None]).masked_fill(total == -torch.inf, 0.0)
 
 
 def gate_by_sink(
