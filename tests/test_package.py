@@ -70,6 +70,7 @@ def outputs(notebook):
 LIST_MODULES = f"import sys\n[viz.__file__, *(name for name in {APP} if name in sys.modules)]"
 
 
+@pytest.mark.long
 def test_notebook_runs_with_package_alone(installed, tmp_path):
     """As it stands in examples/, without the project around it; what it prints is true, and it brings no Streamlit."""
     notebook = json.loads(NOTEBOOK.read_text("utf8"))

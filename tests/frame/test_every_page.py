@@ -174,6 +174,7 @@ def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
     return any(phrase in caption.value for phrase in phrases for caption in app.caption)
 
 
+@pytest.mark.fast("heads", "masks", "cost")
 @pytest.mark.parametrize("page", PAGES)
 def test_page_of_all_sections(open_app, page):
     """The page of all sections has them one below the other."""
@@ -388,6 +389,7 @@ BAD_TEXTS = {
 LONG_TEXTS = [kind for kind, text in BAD_TEXTS.items() if len(text) == 10_000]
 
 
+@pytest.mark.fast("heads", "masks", "two_sequences", "positions")
 @pytest.mark.parametrize("page", PAGES)
 def test_bad_texts_are_shown_and_kept(open_app, page):
     """One after the other on one page, as somebody would who tries; a model and the seeded words read them in turn.

@@ -65,6 +65,7 @@ def write_page(folder: Path) -> int:
     return sum(len(content.splitlines()) for content in files.values())
 
 
+@pytest.mark.long
 def test_page_of_contributing_opens(copy):
     """The page of CONTRIBUTING.md is one small folder: a slider, a view and a chart, in both languages."""
     assert write_page(copy / "pages" / "toy") < 80

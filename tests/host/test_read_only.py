@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import urlparse
 from uuid import uuid4
 
+import pytest
+
 from bench.load.tab import Tab, said_of
 from bench.load.visitor import PATHS
 from tests import SAFETY_NET
@@ -32,6 +34,7 @@ def upload(server: Server, tab: Tab) -> int:
         connection.close()
 
 
+@pytest.mark.long
 def test_read_only_system_serves_pages(tmp_path):
     """Every page is drawn, and a picture of nearly 2 MB is taken: nothing is written at any time."""
     folder = str(Path(__file__).with_name("read_only"))

@@ -70,6 +70,7 @@ def test_app_without_mode_opens_pages(copy, mode):
     assert not any(framed.values())
 
 
+@pytest.mark.long
 def test_mode_of_contributing_frames_sections(copy):
     """The lines that CONTRIBUTING.md shows are a mode, and the pages go through it."""
     example = re.search(r"```py\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf8"), re.DOTALL)

@@ -493,7 +493,14 @@ def read_anew() -> Iterator[Any]:
     forget_all()
 
 
-@pytest.mark.parametrize(("name", "link"), [(name, link) for name, fault in ALL.items() for link in fault.places])
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        pytest.param(name, link, marks=pytest.mark.long if link != fault.places[0] else ())
+        for name, fault in ALL.items()
+        for link in fault.places
+    ],
+)
 def test_misplaced_number_turns_check_red(open_app, read_anew, name, link):
     """The page's own check is green as it is, and red with the fault in it."""
     app, section = open_correct(open_app, link)
