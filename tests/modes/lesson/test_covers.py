@@ -247,6 +247,13 @@ def test_few_steps_cover_whole_sections():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_names_end_without_full_stop(lang):
+    """While a question is open what ends with one is held back: a name without a word, as "1.", would be blank."""
+    ends = [text for text in sentences(lang).values() if text.endswith(FULL_STOPS)]
+    assert [text for text in ends if not any(map(str.isalpha, re.sub(r"\{[^}]*\}", "", text)))] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_column_of_no_token_is_covered(open_app, lang):
     """Beside the tokens a map may have a column of another kind; a step covers it by the text that names it."""
     app = open_app("attention_today", lesson="first_word", lesson_step=4, lang=lang)

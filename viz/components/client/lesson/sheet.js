@@ -17,7 +17,6 @@ export default mount((parent) => new Sheet(parent));
 class Sheet {
   constructor(parent) {
     this.root = element("section", "sheet-of-steps");
-    this.root.sheet = this; // for the browser's tests
     parent.append(this.root);
   }
 

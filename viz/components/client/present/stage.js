@@ -84,7 +84,7 @@ export class Stage {
     this.#hide([]);
     for (const place of findAll("[data-fits]")) {
       delete place.dataset.fits;
-      for (const name of ["--shrink", "--wide", "--high", "--fit-more", "--fit-below"]) place.style.removeProperty(name);
+      for (const name of ["--shrink", "--wide", "--fit-more", "--fit-below"]) place.style.removeProperty(name);
     }
   }
 
@@ -233,7 +233,6 @@ export class Stage {
       place.dataset.fits = "";
       place.style.setProperty("--shrink", zoom.toFixed(4));
       place.style.setProperty("--wide", `${Math.floor(room[0] * factor)}px`);
-      place.style.setProperty("--high", `${Math.floor(room[1] / zoom)}px`);
       place.style.setProperty("--fit-more", (1 / factor / zoom).toFixed(4));
       place.style.removeProperty("--fit-below");
       if (belows[i]) place.style.setProperty("--fit-below", `calc(var(--strip) + ${Math.ceil(belows[i] + EDGE)}px)`);
@@ -288,7 +287,7 @@ function drawnArea(picture) {
 
 /** The size of a picture without inner scroll bars, in its own pixels; and true if it has some. */
 function extent(picture) {
-  const inner = picture.querySelector(".dvn-scroller, .svg-container") ?? picture, // they are larger than their place
+  const inner = picture.querySelector(".dvn-scroller") ?? picture, // a table is larger than its place
     size = [inner.scrollWidth, inner.scrollHeight];
   let isCut = size[0] > inner.clientWidth + EDGE;
   for (const part of picture.shadowRoot?.querySelectorAll("*") ?? []) {
