@@ -13,11 +13,12 @@ from viz.frame.compute import recount
 from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.scene import Scene
+from viz.frame.shared import HEADS_OFF
 from viz.frame.show import show_bars, show_table
 from viz.models.capture import Head
-from viz.params import Ints, Scope
+from viz.params import Scope
 
-OFF = Ints("off", high=lambda n_heads: n_heads - 1, scope=Scope("heads"))
+OFF = HEADS_OFF.variant(scope=Scope("heads"))
 
 
 def draw(context: HeadsContext) -> list[Check]:

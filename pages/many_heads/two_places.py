@@ -16,8 +16,9 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.modes.inner_steps import offer
+from viz.frame.shared import TOY_HEADS
 from viz.frame.show import MAPS, show_bars
-from viz.params import Int, Real, Scope
+from viz.params import Real, Scope
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words on the map; random vectors on which the loss is measured, their width, and their seed."""
@@ -58,7 +59,7 @@ def shift_off() -> float:
     return float((outputs_of(x, heads_of(2, EVEN)) - target).abs().max())
 
 
-TOY_HEADS = Int("toy_heads", 1, low=1, high=MOST, scope=Scope("two_places"))
+N_TOY_HEADS = TOY_HEADS.variant(high=MOST, scope=Scope("two_places"))
 TOY_BEFORE = Real("toy_before", 0.5, high=1.0)
 
 
@@ -71,9 +72,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     if len(labels) < 3:
         st.info(t("many_heads.two_places.short"))
         return []
-    n_heads = TOY_HEADS.read()
+    n_heads = N_TOY_HEADS.read()
     before = TOY_BEFORE.read()
-    TOY_HEADS.segments(
+    N_TOY_HEADS.segments(
         t("many_heads.two_places.heads"),
         says=lambda count: t("many_heads.two_places.count", n=count),
         label_visibility="collapsed",
@@ -81,7 +82,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     heads = heads_of(n_heads, before)
     # There is one container in both layouts, so that the elements below keep their delta path.
     with st.container():
-        offer(TOY_HEADS.name, TOY_HEADS.options())
+        offer(N_TOY_HEADS.name, N_TOY_HEADS.options())
         left_column, right_column = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left_column:
         _maps(context, labels, heads)

@@ -15,8 +15,9 @@ from viz.core.variants.today.interleaved import Near, earliest_token, full_layer
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
+from viz.frame.shared import FULL_LAYERS, NEAR_SIZE, STACK
 from viz.frame.show import show_matrix
-from viz.params import Choice, Int, Scope
+from viz.params import Choice, Scope
 from viz.text.naming import name_token
 
 REACH = r"""\begin{gathered}
@@ -26,10 +27,10 @@ REACH = r"""\begin{gathered}
 
 PERIODS = {"five": 6, "three": 4, "one": 2, "full": 1, "none": 0}
 """Layers from one full layer to the next; 0 for none."""
-PATTERN = Choice("pattern", "none", among=tuple(PERIODS), scope=Scope("layers"))
+PATTERN = FULL_LAYERS.variant(default="none", among=tuple(PERIODS), scope=Scope("layers"))
 NEAR = Choice("near", among=("window", "chunks"))
-NEAR_SIZE = Int("near_size", 3, low=1, high=64, scope=Scope("layers"))
-STACK = Int("stack", 6, low=1, high=12, scope=Scope("layers"))
+SIZE = NEAR_SIZE.variant(scope=Scope("layers"))
+DEPTH = STACK.variant(default=6, high=12, scope=Scope("layers"))
 
 
 def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:
@@ -51,9 +52,9 @@ def draw(context: MasksContext) -> list[Check]:
     near = cast("Near", NEAR.segments(t("masks.layers.near"), says=lambda code: t(f"masks.layers.{code}")))
     left, right = st.columns(2)
     with left:
-        size = NEAR_SIZE.slider(t("masks.layers.size"))
+        size = SIZE.slider(t("masks.layers.size"))
     with right:
-        depth = STACK.slider(t("masks.layers.depth"))
+        depth = DEPTH.slider(t("masks.layers.depth"))
     full = layer_kinds(pattern, depth)
     masks = interleaved_masks(n, full, size=size, near=near)
     levels = cone(masks, n - 1)

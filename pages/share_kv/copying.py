@@ -15,11 +15,12 @@ from viz.core.variants.kv_sharing import induction
 from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
+from viz.frame.shared import HEADS_OFF
 from viz.frame.show import show_table
 from viz.models.capture import Capture, Head
 from viz.models.trained.twins import GROUPS, REPEATING, Recipe, twin_id, unknown
 from viz.models.trained.twins import words as known_words
-from viz.params import Choice, Ints, Scope
+from viz.params import Choice, Scope
 from viz.text import Translate
 
 HEADS = Recipe.n_layers * Recipe.n_heads
@@ -27,7 +28,7 @@ MOST_LISTED = 20
 """Most unknown words to list."""
 TWIN = Choice("twin", "2", among=tuple(map(str, GROUPS)))
 WORDS = shared.WORDS.variant(default=REPEATING, longest=limits.CHARACTERS)
-TWIN_OFF = Ints("off", high=HEADS - 1, scope=Scope("copying"))
+TWIN_OFF = HEADS_OFF.variant(high=HEADS - 1, scope=Scope("copying"))
 
 
 def draw(context: ShareKvContext) -> list[Check]:

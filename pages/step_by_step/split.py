@@ -20,12 +20,13 @@ from viz.frame.checks import Check, asked_of, check
 from viz.frame.format import at_most, share
 from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
+from viz.frame.shared import TOY_HEADS
 from viz.frame.show import show_matrix
-from viz.params import Flag, Int, Scope
+from viz.params import Flag, Scope
 
 WIDTH, WORDS = 8, 3
 """Size of the small example: numbers in a vector, and words."""
-SPLIT_HEADS = Int("toy_heads", 2, among=(1, 2, 4, 8), scope=Scope("split"))
+SPLIT_HEADS = TOY_HEADS.variant(default=2, among=(1, 2, 4, 8), scope=Scope("split"))
 """Number of heads of the small example."""
 NO_TRANSPOSE = Flag("no_transpose")
 LENGTHS = (3, 2, 1)

@@ -17,6 +17,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
+from viz.frame.shared import TOY_HEADS
 from viz.frame.show import show_table
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
@@ -27,7 +28,7 @@ SIZES = {
     name: Int(f"two_{name}", default, low=1, high=64)
     for name, default in (("d_model", 10), ("d_memory", 7), ("d_head", 4), ("d_value", 5), ("d_output", 3))
 }
-HEADS = Int("toy_heads", 2, low=1, high=16, scope=Scope("widths"))
+HEADS = TOY_HEADS.variant(default=2, high=16, scope=Scope("widths"))
 MEANS = {
     "X": "x",
     "M": "memory",

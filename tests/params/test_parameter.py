@@ -23,9 +23,7 @@ def kinds() -> None:
         "flag": Flag("flag").read(),
         "text": Text("text", "default", allows=lambda text: "!" not in text).read(),
         "ints": Ints("ints", high=4).read(),
-        "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, scope=Scope(lambda words: words)).read(
-            ("a", "b")
-        ),
+        "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, scope=Scope(tuple)).read(("a", "b")),
     }
     st.session_state["_refused"], st.session_state["_read"] = link.take_invalid_names(), read
     link.end()

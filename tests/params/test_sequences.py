@@ -25,8 +25,7 @@ def page() -> None:
 
     link.begin()
     begin_page()
-    open_page = st.session_state["_open"]
-    of_session().open_page(open_page)
+    of_session().open_page(open_page := st.session_state["_open"])
     n = Int("n", 3 if open_page == "first" else 5, high=9)
     m = Int("m", 2, low=1, high=lambda n: n + 1)
     k = Int("k", 3, among=lambda n: [i for i in range(10) if i != n], nearest=True)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from viz import limits
-from viz.params import Choice, Int, Real, Scope, Text, TokenIndex
+from viz.params import Choice, Int, Ints, Real, Scope, Text, TokenIndex
 from viz.params.session import of_session
 from viz.text import LANGUAGES
 
@@ -92,6 +92,9 @@ COLDEST, HOTTEST = 0.1, 10.0
 TEMPERATURE = Real("temperature", 1.0, low=COLDEST, high=HOTTEST, scope=Scope("grid"))
 """The divisor of the scores of the large map; on another page a deliberate mistake in the formula."""
 SEED = Int("seed", high=9_999)
+HEADS_OFF = Ints("off", high=lambda n_heads: n_heads - 1)
+TOY_HEADS = Int("toy_heads", 1, low=1)
+FULL_LAYERS, NEAR_SIZE, STACK = Choice("pattern"), Int("near_size", 3, low=1, high=64), Int("stack", low=1)
 STEP = Int("step")
 """The step of a page with steps; separate for each page."""
 WORDS = Text("words")

@@ -23,7 +23,8 @@ from viz.core.cost.mixed import (
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.latent import LatentSpec
 from viz.frame.lazy import lazy
-from viz.params import Choice, Int, Scope
+from viz.frame.shared import FULL_LAYERS, NEAR_SIZE, STACK
+from viz.params import Choice, Scope
 
 PERIODS = {"one": 2, "three": 4, "five": 6, "none": 0, "full": 1}
 """Layers from one full layer to the next; 0 for none."""
@@ -32,9 +33,9 @@ WITH_SIZE = ("window", "select")
 MEASURES = {"flops": step_flops, "cache": cache_bytes}
 
 KIND = Choice("mix_kind", among=("window", "linear", "latent", "select"))
-PATTERN = Choice("pattern", "five", among=tuple(PERIODS), scope=Scope("mixes"))
-SIZE = Int("near_size", 1024, low=1, high=10**6, scope=Scope("mixes"))
-N_LAYERS = Int("stack", 24, low=1, high=96, scope=Scope("mixes"))
+PATTERN = FULL_LAYERS.variant(default="five", among=tuple(PERIODS), scope=Scope("mixes"))
+SIZE = NEAR_SIZE.variant(default=1024, high=10**6, scope=Scope("mixes"))
+N_LAYERS = STACK.variant(default=24, high=96, scope=Scope("mixes"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,9 @@ from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
+from viz.frame.shared import FULL_LAYERS, NEAR_SIZE
 from viz.frame.show import show_lines, show_matrix
-from viz.params import Choice, Int, Scope
+from viz.params import Int, Scope
 from viz.text import Translate, join_names
 from viz.text.sizes import size
 
@@ -37,8 +38,8 @@ WINDOW_CACHE = r"""\begin{gathered}
 
 PERIODS = {"five": 6, "three": 4, "one": 2, "none": 0}
 """Layers from one full layer to the next; 0 for none."""
-CACHE_PATTERN = Choice("pattern", among=tuple(PERIODS), scope=Scope("windows"))
-CACHE_WINDOW = Int("near_size", 3, low=1, high=64, scope=Scope("windows"))
+CACHE_PATTERN = FULL_LAYERS.variant(among=tuple(PERIODS), scope=Scope("windows"))
+CACHE_WINDOW = NEAR_SIZE.variant(scope=Scope("windows"))
 TOKENS_READ = Int("tokens_read", lambda n: n, low=1, high=lambda n: n)
 
 

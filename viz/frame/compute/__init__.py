@@ -21,7 +21,7 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame.queue_notice import models, results, until
+from viz.frame import queue_notice
 from viz.frame.specs import Mask, Source, local_entries
 from viz.imports import importing
 from viz.models import registry
@@ -35,6 +35,7 @@ GARBAGE = 7_000
 P = ParamSpec("P")
 R = TypeVar("R")
 DEFAULT_MODEL = registry.entries()[0].id
+until, results, models = queue_notice.until, queue_notice.results, queue_notice.models
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -24,7 +24,7 @@ from viz.models.recount.weights import file_error
 from viz.models.tokens import Tokens
 
 Compared = tuple[str, float, float, dict[str, Any]]
-"""What was compared (a text key), how far it is off, how far it may be, and the values of the text."""
+"""A text key that says the parts compared, their difference, its tolerance, and the values of the text."""
 
 CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
 

@@ -156,10 +156,7 @@ def shows(part: PagePart) -> bool:
 
 
 def read_view() -> view.View:
-    """Read the view options of the link for this run, and with them its modes; invalid ones are ignored.
-
-    A mode that neither reads an option nor has parameters that open it is on in every run.
-    """
+    """Read the view options of the link for this run, and with them its modes; one without parameters is always on."""
     options = {name: read() for mode in _installed for name, read in mode.reads.items()}
     view_options = view.of_link(**options)
     view.set_current(view_options)
@@ -170,17 +167,13 @@ def read_view() -> view.View:
 
 
 def _is_on(mode: Mode, view_options: view.View) -> bool:
-    if mode.opened_by:
-        return _is_opened(mode.opened_by)
-    return not mode.reads or any(getattr(view_options, name) != getattr(view.PLAIN, name) for name in mode.reads)
-
-
-def _is_opened(parameters: Sequence[Parameter[Any]]) -> bool:
-    """Return True if one of these has a value; reset those whose values predate Back or Forward."""
-    unknown = [parameter for parameter in parameters if not parameter.is_known]
+    if not mode.opened_by:
+        return not mode.reads or any(getattr(view_options, name) != getattr(view.PLAIN, name) for name in mode.reads)
+    unknown = [parameter for parameter in mode.opened_by if not parameter.is_known]
     for parameter in unknown:
+        # Its value may predate Back or Forward.
         parameter.forget()
-    return len(unknown) < len(parameters)
+    return len(unknown) < len(mode.opened_by)
 
 
 def parameters() -> tuple[str, ...]:

@@ -58,14 +58,7 @@ _VIEW: Remembered[View] = Remembered("_view", default=PLAIN)
 
 
 def of_link(*, embed: bool | None = None, present: bool = False, hide: str = "", **options: Any) -> View:
-    """Return the view of a link; nothing is presented in somebody else's page.
-
-    Args:
-        embed: what Streamlit says of the page.
-        present: as the link has it.
-        hide: names joined by hyphens.
-        options: the other fields of a view.
-    """
+    """Return the view of a link, where ``hide`` is names joined by hyphens; nothing embedded is presented."""
     names = frozenset(hide.split("-")) - {""}
     return View(embed=bool(embed), present=present and not embed, hide=names, **options)
 
