@@ -78,10 +78,6 @@ def test_golden_caches(name, golden):
     assert caches == golden
 
 
-def test_mistrals_window_caps_its_cache():
-    assert model_kv_bytes(preset("Mistral-7B-v0.1").model, n_tokens=32_768) == 536_870_912
-
-
 def test_every_selectable_model_has_preset():
     """Encoder-decoders have none: a preset has one stack of one kind of layer.
 
