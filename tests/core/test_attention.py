@@ -30,22 +30,6 @@ class TestHandValues:
         outputs = [[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0000]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
-    def test_toy_head_with_causal_mask(self):
-        trace = attend(QK, QK, V, allowed=causal(3, 3))
-        expected = [[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]
-        assert_close(trace.weights, torch.tensor(expected), **PINNED)
-        assert trace.weights.triu(1).eq(0).all()
-        outputs = [[1, 0], [0.3302, 1.3395], [1.7587, 1.0]]
-        assert_close(trace.output, torch.tensor(outputs), **PINNED)
-
-    def test_as_many_queries_as_keys(self):
-        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; transposed it would be 3 and 4."""
-        q, k = torch.tensor([[1.0, 2.0], [4.0, -1.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
-        trace = attend(q, k, torch.eye(2), scale=1.0)
-        assert trace.scores.tolist() == [[3.0, 2.0], [12.0, -1.0]]
-        e = math.e
-        assert_close(trace.output[0], torch.tensor([e / (e + 1), 1 / (e + 1)]))
-
 
 class TestAgainstTorch:
     @pytest.mark.parametrize("batch", [(), (2, 13)])

@@ -1,4 +1,4 @@
-"""The block: by hand, properties of its residuals and norms, and torch's own layers with the same weights."""
+"""The block: properties of its residuals and norms, and torch's own layers with the same weights."""
 
 import gc
 import weakref
@@ -149,21 +149,6 @@ class TestPoints:
         assert trace.attention.x is trace.points["attention_norm"]
         assert trace.feed_forward.output is trace.points["feed_forward"]
         assert trace.feed_forward.hidden.shape == (T, D_FF)
-
-
-def test_by_hand():
-    """One head on one token (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
-    identity, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
-    weights = BlockWeights(
-        attention=HeadWeights(
-            spec=AttentionSpec(d_model=2, n_heads=1), w_q=identity, w_k=identity, w_v=identity, w_o=identity,
-        ),
-        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=identity, w_out=identity), feed_forward_norm=plain,
-    )  # fmt: skip
-    points = encoder_block(torch.tensor([[1.0, 5.0]], dtype=torch.float64), weights).points
-    assert [point[0].tolist() for point in points.values()] == [
-        [1, 5], [1, 5], [2, 10], [-1, 1], [0, 1], [-1, 2], [-1, 1],
-    ]  # fmt: skip
 
 
 def test_attention_is_exchangeable():

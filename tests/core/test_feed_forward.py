@@ -1,4 +1,4 @@
-"""The feed-forward network: by hand, torch's linear layers, and transformers' gated one."""
+"""The feed-forward network: gated by hand, torch's linear layers, and transformers' gated one."""
 
 import pytest
 import torch
@@ -12,19 +12,6 @@ from tests.core.tensors import draw
 from viz.core.feed_forward import FeedForwardWeights, feed_forward
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64
-
-
-def test_by_hand():
-    """(2, -1) through columns (1, 1), (1, -1), (-1, 0) and a bias of 1 on the last: 1, 3, -1; ReLU: 1, 3, 0."""
-    weights = FeedForwardWeights(
-        w_in=torch.tensor([[1.0, 1.0, -1.0], [1.0, -1.0, 0.0]]), b_in=torch.tensor([0.0, 0.0, 1.0]),
-        w_out=torch.tensor([[1.0, 0.0], [0.0, 2.0], [5.0, 5.0]]), b_out=torch.tensor([0.5, 0.0]),
-    )  # fmt: skip
-    steps = feed_forward(torch.tensor([[2.0, -1.0]]), weights)
-    assert steps.hidden.tolist() == [[1.0, 3.0, -1.0]]
-    assert steps.active.tolist() == [[1.0, 3.0, 0.0]]
-    assert steps.output.tolist() == [[1.5, 6.0]]
-    assert steps.gate is None
 
 
 def test_plain_equals_torchs_linear_layers():

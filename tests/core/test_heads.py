@@ -116,22 +116,8 @@ class TestMultiHead:
         assert_close(merged.output, plain.output, **CLOSE)
         assert torch.equal(merged.q, plain.q.flip(-1))
 
-    def test_extra_batch_axes(self):
-        w = weights_of(wide_spec())
-        x, memory = draw(2, 3, 5, 13), draw(2, 3, 7, 17)
-        together = multi_head(x, memory, w).output
-        for i in range(2):
-            for j in range(3):
-                assert_close(together[i, j], multi_head(x[i, j], memory[i, j], w).output, **CLOSE)
-
 
 class TestHeadWeights:
-    @pytest.mark.parametrize(("n_kv_heads", "n_parameters"), [(8, 1_048_576), (2, 655_360)])
-    def test_parameters_by_hand(self, n_kv_heads, n_parameters):
-        spec = AttentionSpec(d_model=512, n_heads=8, n_kv_heads=n_kv_heads)
-        w = HeadWeights.random(spec, seed=0)
-        assert w.n_parameters() == n_parameters == 2 * 512**2 + 2 * 512 * n_kv_heads * 64
-
     def test_random_depends_on_seed_only(self):
         spec = wide_spec()
         a, b, c = (HeadWeights.random(spec, seed=seed) for seed in (3, 3, 4))

@@ -23,16 +23,6 @@ from viz.core.positions import (
 PAIRINGS = ("adjacent", "halves")
 
 
-def test_sinusoidal_by_hand():
-    row = [0.8415, 0.5403, 0.0998, 0.9950, 0.0100, 1.0000, 0.0010, 1.0000]
-    assert_close(sinusoidal(2, 8)[1], torch.tensor(row), atol=6e-5, rtol=0)  # rounded to 4 digits
-    assert_close(sinusoidal(3, 8)[0], torch.tensor([0.0, 1.0] * 4))
-    quarter = sinusoidal(4, 2, base=7.0)  # one pair turns by 1 radian whatever the base
-    assert_close(quarter[3], torch.tensor([math.sin(3), math.cos(3)]))
-    # base 100, D 4: the second pair turns by 1/10
-    assert_close(sinusoidal(6, 4, base=100.0)[5, 2:], torch.tensor([math.sin(0.5), math.cos(0.5)]))
-
-
 def test_sinusoidal_equals_transformers_reordered():
     from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
 
@@ -73,16 +63,6 @@ def test_dot_products_depend_on_distance():
     assert_close(rows[7:] @ rows[7] / 256, products[: 51 - 7, 0], atol=1e-6, rtol=0)
     golden = torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121])
     assert_close(products[[1, 2, 5, 10, 50], 0], golden, atol=5e-5, rtol=0)
-
-
-def test_rope_by_hand():
-    x = torch.tensor([[9.0, 9.0, 9.0, 9.0], [1.0, 2.0, 3.0, 4.0]])
-    s, c, small_s, small_c = math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)
-    adjacent = [c - 2 * s, s + 2 * c, 3 * small_c - 4 * small_s, 3 * small_s + 4 * small_c]
-    halves = [c - 3 * s, 2 * small_c - 4 * small_s, s + 3 * c, 2 * small_s + 4 * small_c]
-    assert_close(rope(x, pairing="adjacent")[1], torch.tensor(adjacent))
-    assert_close(rope(x, pairing="halves")[1], torch.tensor(halves))
-    assert_close(rope(x, pairing="halves")[0], x[0])
 
 
 def test_rope_in_halves_equals_llama():

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, eager
-from viz.models.interventions import by_layer, patch_layer, without
+from viz.models.interventions import patch_layer, without
 from viz.models.stream import logits_of, normalize, read_stream, unembed
 from viz.models.tokens import read_text, word_token
 
@@ -109,10 +109,6 @@ def test_concurrent_edits_leave_model_unchanged(load_family):
     for (name, _), result in results.items():
         assert_close(result, alone[name])
     assert all(map(torch.equal, weights, model.model.parameters()))
-
-
-def test_heads_by_layer():
-    assert by_layer({(3, 1), (0, 2), (3, 0)}) == {0: [2], 3: [0, 1]}
 
 
 @pytest.mark.parametrize(("name", "difference", "chance"), [("John", 6.12, 0.923), ("Mary", -5.49, 0.003)])

@@ -173,6 +173,7 @@ def test_unsupported_family_is_refused(folder, family):
     edit(folder / "config.json", model_type=family)
     error = refusal(folder)
     assert error.code == "family"
+    assert error.values["n"] == len(families())
     assert set(error.values["known"].split(", ")) <= set(families())
 
 

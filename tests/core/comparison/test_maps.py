@@ -30,14 +30,6 @@ def test_map_cells_follow_slots_gaps_zero():
     assert_close(on_b, b)
 
 
-def test_the_change_by_hand():
-    a = torch.tensor([[0.5, 0.5, NAN], [NAN] * 3, [0.25, 0.75, 0.0]])
-    b = torch.tensor([[0.5, 0.0, 0.5], [0.1, 0.9, 0.0], [0.0, 0.5, 0.5]])
-    # first row: (1/2, 1/2) and (1, 0); second: only one text has it; third: (1/4, 3/4, 0) and (0, 1/2, 1/2)
-    assert_close(row_change(a, b), torch.tensor([0.5, NAN, 0.5]), equal_nan=True)
-    assert change(a, b) == 0.5
-
-
 def test_row_without_shared_weight_is_skipped():
     a, b = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([[0.5, NAN], [0.5, NAN]])
     assert_close(row_change(a, b), torch.tensor([NAN, 0.0]), equal_nan=True)

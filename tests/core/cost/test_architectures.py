@@ -72,18 +72,11 @@ def test_text_wide_window_is_full_attention():
     assert windowed_attention(s) == self_attention(s)
 
 
-def test_convolution_by_loops_and_by_torch():
+def test_convolution_by_torch():
     n, d, k = 7, 5, 3
-    count = 0
-    for _ in range(n):
-        for _ in range(k):
-            for _ in range(d):
-                for _ in range(d):
-                    count += 1
-    assert convolution(Sizes(n=n, d=d, k=k)) == {"kernel": count}
     with FlopCounterMode(display=False) as counter:
         nn.Conv1d(d, d, k, padding=k // 2, device="meta")(torch.empty(1, d, n, device="meta"))
-    assert counter.get_total_flops() == 2 * count
+    assert convolution(Sizes(n=n, d=d, k=k)) == {"kernel": counter.get_total_flops() // 2}
 
 
 @pytest.mark.parametrize(
@@ -97,13 +90,6 @@ def test_recurrences_by_torch(count_parts, layer):
     assert counter.get_total_flops() == 2 * sum(count_parts(Sizes(n=n, d=d)).values())
     matrices = sum(weight.numel() for weight in module.parameters() if weight.dim() == 2)
     assert sum(count_parts(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
-
-
-def test_golden_counts_at_n_equal_d():
-    s = Sizes(n=512, d=512)
-    assert sum(self_attention(s).values()) == 805_306_368
-    assert sum(recurrence(s).values()) == 268_435_456
-    assert find_architecture("self_attention").order(s) == find_architecture("recurrence").order(s) == 512**3
 
 
 @pytest.mark.parametrize("d", [1, 31, 512])

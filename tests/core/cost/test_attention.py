@@ -23,19 +23,6 @@ CLASSIC = AttentionSpec(d_model=512, n_heads=8)
 ODD = AttentionSpec(d_model=7, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_memory=11, d_output=13)
 
 
-def shared(n_kv_heads):
-    return AttentionSpec(d_model=512, n_heads=8, n_kv_heads=n_kv_heads)
-
-
-@pytest.mark.parametrize(
-    ("n_kv_heads", "plain", "biased"),
-    [(8, 1_048_576, 1_050_624), (4, 786_432, 787_968), (2, 655_360, 656_640), (1, 589_824, 590_976)],
-)
-def test_golden_parameters(n_kv_heads, plain, biased):
-    assert parameters(shared(n_kv_heads)).total == plain
-    assert parameters(shared(n_kv_heads), bias=True).total == biased
-
-
 def test_parameters_are_the_tensors_numel():
     weights = HeadWeights.random(ODD, seed=0)
     counts = parameters(ODD, bias=True)

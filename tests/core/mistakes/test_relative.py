@@ -18,11 +18,6 @@ def replicated(image: torch.Tensor, kernel: torch.Tensor) -> torch.Tensor:
     return conv2d(pad(image[None], (1, 1, 1, 1), mode="replicate"), kernel)[0]
 
 
-def test_centre_shift_by_hand():
-    """δ from −2 to 2 and α = 3: −3 (1, −2δ) · (δ², δ) = 3 δ²."""
-    assert shift_for_centre(torch.tensor([3.0]), (5,))[0, 2].tolist() == [12.0, 3.0, 0.0, 3.0, 12.0]
-
-
 @pytest.mark.parametrize("grid", [(13,), (3, 5)])
 def test_wrong_centre_attends_farthest_key(grid):
     scores, at = shift_for_centre(torch.tensor([0.7, 2.0]), grid), positions(grid)
@@ -30,12 +25,6 @@ def test_wrong_centre_attends_farthest_key(grid):
     assert_close(scores[1], 2 * away.square())
     keys = row_softmax(scores).argmax(-1)
     assert_close(away.gather(1, keys[0][:, None])[:, 0], away.amax(1))
-
-
-def test_flipped_sign_by_hand():
-    """A head that looks one to the right of (1, 1) looks one to its left."""
-    heads = heads_from_kernel(torch.zeros(1, 1, 3, 3).index_fill_(3, torch.tensor([2]), 1.0), alpha=SHARP)
-    assert query_minus_key(heads).offset[5].tolist() == [-0.0, -1.0] == (-heads.offset[5]).tolist()
 
 
 def test_flipped_sign_flips_kernel():

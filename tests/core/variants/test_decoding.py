@@ -26,11 +26,6 @@ class TestDecode:
 
 
 class TestNewcomersShare:
-    def test_by_hand(self):
-        scores = torch.tensor([[0.0, 1.0, 2.0], [5.0, 5.0, 5.0], [9.0, 9.0, 9.0]]).log1p()  # e^s = 1 2 3, 6 6 6, ...
-        expected = torch.tensor([[0, 2 / 3, 3 / 6], [0, 0, 1 / 3], [0, 0, 0]])
-        assert_close(weight_taken_by_new_token(scores), expected)
-
     def test_is_how_far_each_row_moves(self):
         scores = 3 * draw(2, T, T)
         share = weight_taken_by_new_token(scores)

@@ -47,14 +47,6 @@ def test_fixed_alpha_stays():
     assert torch.allclose(fixed.heads.alpha, torch.full((9,), 7.0))
 
 
-@pytest.mark.usefixtures("quick")
-def test_free_widths_need_fewer_heads():
-    """Fixed widths leave a part of the loss, as the page states."""
-    *_, free = learn(Lesson(seed=0, n_heads=6))
-    *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
-    assert free.loss < GOOD < 0.01 < fixed.loss
-
-
 @pytest.mark.parametrize("start", list(STARTS))
 def test_resumed_run_equals_uninterrupted_run(start: str):
     lesson = Lesson(seed=5, start=start, steps=13)

@@ -21,12 +21,6 @@ def test_off_by_one_by_hand():
     assert_close(softmax_off_by_one(scores), torch.tensor([[0.2, 0.6], [0.0, 0.0]]))
 
 
-def test_off_by_one_is_zero_sink():
-    """It is the learned sink with 0 in every head."""
-    scores = draw(H, Q, K)
-    assert_close(softmax_off_by_one(scores), softmax_with_sink(scores, torch.zeros(H, dtype=torch.float64)))
-
-
 def test_column_and_gate_are_equal():
     """One more column in the softmax, and a gate by the row's log-sum-exp, give the same outputs, those of a loop."""
     q, k, v = draw(H, Q, D_K), draw(H, K, D_K, seed=1), draw(H, K, D_V, seed=2)
