@@ -5,12 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, open_chip, wait_run
-from tests.browser.test_frame import is_wider_than_the_window
+from tests.browser.drive import open_chip, wait_run
 from viz.text import translator
 
 T = translator("en")
-HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
 @pytest.mark.fast
@@ -66,12 +64,3 @@ def test_compared_diagrams_have_no_buttons(visit):
     expect(page.locator(".block button")).to_have_count(0)
     codes = page.locator(".block .side").nth(1).locator(".box").evaluate_all("all => all.map(one => one.dataset.code)")
     assert codes[1:4] == ["enc_attention_norm", "enc_attention", "enc_attention_add"]
-
-
-def test_phone_dark_chinese(visit):
-    page = visit("block", lang="zh", block="both", viewport=PHONE, scheme="dark", text="word " * 40)
-    expect(page.locator(".block .box").first).to_be_visible()
-    assert is_wider_than_the_window(page) == []
-    page.locator(".block [data-code=dec_memory]").click()
-    wait_run(page)
-    expect(page.get_by_text(translator("zh")("block.about_memory")[:20])).to_be_visible()

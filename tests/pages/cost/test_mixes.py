@@ -257,11 +257,3 @@ def test_mixes_table_lists_models(open_app, lang):
     assert rows.loc["GLM-5", "stack"] == t("cost.mixes.stack_select", n=78, size="2,048")
     assert rows.loc["GLM-5", "source"] == t("cost.mixes.config", name="GlmMoeDsaConfig")
     assert {*rows["stack"]} == {stack_text(t, model) for model in models()}
-
-
-@pytest.mark.parametrize("link", [{"mix_size": 0}, {"mix_layers": 97}, {"mix_kind": "full"}, {"mix_pattern": "two"}])
-def test_mixes_invalid_link_falls_back(open_app, link):
-    app = open_app("cost", section="mixes", **link)
-    (name,) = link
-    assert T("note.refused", names=name) in [element.value for element in app.info]
-    assert not app.exception

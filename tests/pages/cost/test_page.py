@@ -6,7 +6,7 @@ import pytest
 
 from pages.cost.page import PAGE
 from tests.running import checked, line_charts, sentences_of
-from tests.sections import link_to, section_views
+from tests.sections import section_views
 from viz.core.cost.architectures import find_architecture
 from viz.text import LANGUAGES, translator
 
@@ -65,18 +65,6 @@ def test_every_check_of_every_section_holds(open_app, lang, link):
     assert not app.error
     assert {name: checked(app, name) for name in SECTIONS} == {name: (n, n) for name, n in SECTIONS.items()}
     assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_is_drawn_alone(open_app, section):
-    app = open_app("cost", **link_to("cost", section))
-    assert not app.exception
-    visible_sections = [name for name in SECTIONS if checked(app, name) != (0, 0)]
-    assert visible_sections == [section]
-    app.button_group(key=f"_footer_{section}").set_value("checks").run()
-    lines = [element.value for element in app.markdown if element.value.startswith(("✓", "✗"))]
-    assert len(lines) == SECTIONS[section]
-    assert all(line.startswith("✓") for line in lines)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -187,14 +175,6 @@ def test_shares_near_limits_not_rounded_over(open_app):
     shares = frame(app, "share")["share"]
     assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
     assert "1,000 KiB" in page_sentences(open_app("cost", section="growth", cost_n=7804, view="memory"))
-
-
-@pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])
-def test_invalid_link_falls_back(open_app, hostile):
-    app = open_app("cost", **hostile)
-    (name,) = hostile
-    assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
-    assert not app.exception
 
 
 def test_paths_view_steps_equal_core(open_app):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.drive import frame, wait_run
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
@@ -150,9 +150,3 @@ def test_lines_save_as_seen(visit):
     n_lines = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
     root = ElementTree.fromstring(save_large(page, "svg"))
     assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == n_lines > 0
-
-
-def test_phone_chinese_dark(visit):
-    page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
-    expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
-    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

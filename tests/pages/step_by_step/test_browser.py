@@ -141,17 +141,6 @@ def test_every_step_fits_first_screen(visit):
             page.get_by_role("button", name="Next").click()
 
 
-def test_hostile_words_stay_text(visit):
-    """No picture is fetched, no tag is read: the fixture fails on a request to another machine."""
-    text = "![x](http://example.com/a.png) <b>bold</b> <img src=x onerror=alert(1)> $x$ #000001 it animal"
-    page = visit("step-by-step", source="words", text=text, step=0, no_scale=1, section="all")
-    expect(page.locator(".st-key-break_broken")).to_be_visible()
-    assert page.locator(".stMain img").count() == 0
-    open_chip(page, "pair")
-    page.locator(".st-key-query input").click()
-    expect(page.get_by_role("option", name="0 · !", exact=True)).to_be_visible()
-
-
 def test_phone_without_horizontal_scroll(visit):
     page = visit("step-by-step", step=7, lang="zh", viewport=PHONE, scheme="dark", no_scale=1, section="all")
     expect(page.locator(".st-key-map_A canvas")).to_be_visible()
