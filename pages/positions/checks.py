@@ -35,7 +35,8 @@ def sinusoids_by_hand(n: int, width: int, base: float) -> Tensor:
 
 def sinusoids_error(rows: Tensor, base: float) -> float:
     """Return the error of a table of sinusoids (T, D) against its formula."""
-    return float((rows - sinusoids_by_hand(*rows.shape, base)).abs().max())
+    n, width = rows.shape
+    return float((rows - sinusoids_by_hand(n, width, base)).abs().max())
 
 
 def rope_scores(q: Tensor, k: Tensor, offset: Tensor, *, base: float, pairing: Pairing) -> Tensor:

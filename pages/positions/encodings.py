@@ -196,11 +196,12 @@ def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
 
 def _given_sum(context: PositionsContext) -> list[Check]:
     """Check what seeded heads are given against the words' vectors and the sinusoids by complex numbers."""
-    if context.vectors.shape[1] % 2:
+    n, width = context.vectors.shape
+    if width % 2:
         return []
     source = context.scene.choice.source
     layer_input = compute.place_tokens(source, context.with_positions("sinusoidal")).calls[0].x
-    expected = context.vectors + context.gain * sinusoids_by_hand(*context.vectors.shape, context.placing.base)
+    expected = context.vectors + context.gain * sinusoids_by_hand(n, width, context.placing.base)
     if source.kind == "embeddings":
         # Each row is normalised: mean 0, variance 1.
         centred = expected - expected.mean(-1, keepdim=True)

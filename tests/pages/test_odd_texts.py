@@ -35,7 +35,7 @@ def test_equal_heads_have_no_nearest(sentences):
         ("masks", {}, "“0 · a” has lost"),
         ("masks", {"near_size": 2, "stack": 1}, "From “2 · a” to “3 · b”"),
         ("stacking", {}, "Token “3 · b” after"),
-        ("stacking", {}, "Most by rollout, after 6 layers: “3 · b” "),
+        ("stacking", {}, "Token “3 · b” after 6 layers"),
         ("heads", {"query": 3}, "“3 · b” looks most at"),
         ("positions", {"rope_query": 3}, "“3 · b” looks most at"),
         ("next_word", {"source": "model", "model": "twin-g2", "text": "dog cat dog cat"}, "After “3 · "),

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
 from tests.running import start_app
+from tests.sections import link_to
 from viz.frame.sidebar import file_of
 
 
@@ -93,8 +94,8 @@ def test_value_of_wrong_type_is_unset(open_app):
 )
 def test_link_that_repeats_number_is_refused(open_app, page, name, section):
     """A control for several numbers chooses each once; twice the same head was added up twice."""
-    default = open_app(page, section=section).session_state[name]
-    app = open_app(page, section=section, **{name: "1-1"})
+    default = open_app(page, **link_to(page, section)).session_state[name]
+    app = open_app(page, **link_to(page, section), **{name: "1-1"})
     assert app.session_state[name] == default
     assert not [error.value for error in app.error]
 

@@ -11,15 +11,13 @@ from torch.testing import assert_close
 
 from pages.convolution.images import kernels, picture
 from pages.convolution.link_numbers import write_reals
-from tests.browser.drive import PHONE, frame, wait_run
-from tests.browser.test_frame import is_wider_than_the_window
+from tests.browser.drive import frame, wait_run
 from viz.core.variants.relative import value_heads
 from viz.frame import compute, specs
 from viz.text import translator
 
 TEXT = "The animal didn't cross the street because it was too tired."
 NEAR = 1e-5  # scores and pictures travel in float32
-HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![y](http://example.com/a.png) $z$ :red[w] {query} #000001"
 
 
 def view(page: Page, kind: str):
@@ -180,15 +178,6 @@ def test_training_runs_and_enters_link(visit):
     expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
     wait_run(page)
     assert link(page)["learned"] == "600"
-
-
-def test_one_word_on_a_phone(visit):
-    page = visit(
-        "convolution", section="all", source="words", text="word", viewport=PHONE, lang="zh", scheme="dark", learned=20
-    )
-    view(page, "picture")
-    assert not is_wider_than_the_window(page)
-    assert page.locator(".quadratic img, .maps img").count() == 0
 
 
 def test_uploaded_picture_stays_between_views(visit):

@@ -60,10 +60,9 @@ def test_every_section_has_checks():
     assert set(CHECKS) == {view.name for section in PAGE.sections for view in section_views(section)}
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-def test_every_source_passes_checks(open_app, source: str, lang: str):
-    app = open_app("convolution", section="all", source=source, lang=lang)
+def test_every_source_passes_checks(open_app, source: str):
+    app = open_app("convolution", section="all", source=source)
     assert not app.exception
     assert not app.error
     assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}

@@ -8,8 +8,7 @@ import torch
 from playwright.sync_api import Page, expect
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, open_chip, wait_run
-from tests.browser.test_frame import is_wider_than_the_window
+from tests.browser.drive import open_chip, wait_run
 from viz.core.positions import frequencies, sinusoidal
 from viz.text import translator
 
@@ -170,25 +169,6 @@ def test_maps_pointer_keys_and_click(visit):
     expect(page).to_have_url(re.compile("encoding=alibi"))
     expect(page.get_by_text(T("positions.about_alibi")[:40])).to_be_visible()
     expect(strip.locator("button[aria-pressed=true]")).to_have_count(1)
-
-
-def test_a_phone_in_the_dark(visit):
-    page = visit("positions", section="all", lang="zh", viewport=PHONE, scheme="dark", text="word " * 30)
-    expect(page.locator(".sinusoids .map")).to_be_visible()
-    assert is_wider_than_the_window(page) == []
-
-
-def test_hostile_words_stay_words(visit):
-    page = visit(
-        "positions",
-        section="encodings",
-        source="words",
-        text="<img src=x onerror=alert(1)> ![x](http://example.com/a.png)",
-    )
-    strip = page.locator(".maps").filter(has=page.locator("button.picture"))
-    strip.locator("button.picture").first.hover(position={"x": 2, "y": 2})
-    expect(strip.locator(".says")).to_contain_text("“<”")
-    assert page.locator("[data-testid=stMain] img").count() == 0
 
 
 def test_section_bar_and_head_chip(visit):

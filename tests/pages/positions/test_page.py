@@ -11,7 +11,7 @@ from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
-from tests.sections import link_to, views_of
+from tests.sections import views_of
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias
@@ -68,7 +68,6 @@ def alone(counts, *missing):
     return {name: n for name, n in counts.items() if name not in ("shuffle", "real_head", *missing)}
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     ("link", "counts"),
     [
@@ -88,8 +87,8 @@ def alone(counts, *missing):
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_every_check_of_the_page_holds(open_app, link, counts, lang):
-    app = open_app("positions", section="all", lang=lang, **link)
+def test_every_check_of_the_page_holds(open_app, link, counts):
+    app = open_app("positions", section="all", **link)
     assert not app.exception
     assert not app.error
     messages = [
@@ -97,18 +96,6 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     ]  # MiniLM knows few Chinese characters
     assert not messages or "other" in link.get("text", "")
     assert checks(app) == counts
-
-
-@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-@pytest.mark.parametrize("section", views_of("positions"))
-@pytest.mark.usefixtures("without_source_checks")
-def test_a_section_stands_alone(open_app, section, source):
-    """It needs nothing that another section has drawn or declared."""
-    app = open_app("positions", **link_to("positions", section), source=source)
-    assert not app.exception
-    assert not app.error
-    every = EVERY if source == "model" else SEEDED
-    assert checks(app) == {section: every[section]}
 
 
 @pytest.mark.usefixtures("without_source_checks")
@@ -205,35 +192,10 @@ def test_first_layer_regardless_of_choice(open_app):
     assert app.session_state["layer"] == 5
 
 
-def test_the_link_holds_the_state(open_app):
-    expected = {
-        "source": "words", "base": 700.0, "pe_width": 32, "pe_n": 100, "pe_at": 40, "pe_k": -3, "pe_pair": 2,
-        "place_head": 1, "near_alpha": 1.5, "near_delta": 2, "encoding": "alibi", "look_at": "scores", "shuffle": 9,
-        "need": "t5", "pairing": "halves", "rope_query": 2, "rope_key": 0, "rope_pair": 1, "rope_shift": 17,
-        "today_share": 0.5, "today_factor": 2, "today_length": 512, "nope_query": 1, "nope_floor": 64,
-        "nope_gain": 0.2,
-    }  # fmt: skip
-    app = open_app("positions", section="all", **expected, pe_pairs="0-3")
-    state = {name: app.session_state[name] for name in expected}
-    assert state == expected
-    assert app.session_state["pe_pairs"] == [0, 3]
-    link = {name: app.query_params[name] for name in expected}
-    assert link == {name: str(value) for name, value in expected.items()}
-
-
 def test_encoding_of_link_opens_map(open_app):
     app = open_app("positions", source="words", encoding="t5", section="encodings")
     assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
-
-
-def test_hostile_words_arrive_as_text(open_app):
-    hostile = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
-    app = open_app("positions", section="all", source="words", text=hostile)
-    assert not app.exception
-    assert not any("example" in line.value or "<b>" in line.value for line in app.markdown)
-    assert any("example" in line.value for line in app.get("text"))
-    assert re.search("example", str(encoding_maps(app)[0]["maps"][0]["labels"]))
 
 
 ODD = {"rope": 0, "today": 0}

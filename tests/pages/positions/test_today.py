@@ -175,14 +175,6 @@ def test_no_positions_of_one_word(open_app):
     assert [item.value for item in app.info] == [T("positions.no_positions.one_word")]
 
 
-def test_no_positions_hostile_word_stays_text(open_app):
-    """The words of the row are no Markdown."""
-    hostile = {"source": "words", "text": "![y](http://example.com) <b>x</b> $z$"}
-    for query in range(3):
-        app = open_app("positions", section="today", today_show="no_positions", nope_query=query, **hostile)
-        assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
-
-
 def test_no_positions_of_equal_words(open_app):
     """None of several equal words is looked at most."""
     link = {"section": "today", "today_show": "no_positions", "source": "words", "text": "cat cat cat cat"}

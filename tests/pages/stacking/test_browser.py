@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, open_chip, wait_run
-from tests.browser.test_frame import is_wider_than_the_window
+from tests.browser.drive import open_chip, wait_run
 from viz.text import translator
 
 T = translator("en")
@@ -44,9 +43,3 @@ def test_a_token_is_followed_down(visit):
     page.get_by_text(T("footer.checks", passed=6, n=6)).click()
     wait_run(page)
     expect(page.get_by_text("✓").first).to_be_visible()
-
-
-def test_a_phone_in_the_dark(visit):
-    page = visit("stacking", lang="zh", viewport=PHONE, scheme="dark", text="word " * 40, source="words", section="all")
-    expect(page.locator(".st-key-cone .matrix")).to_be_visible()
-    assert is_wider_than_the_window(page) == []
