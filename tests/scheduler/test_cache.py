@@ -431,18 +431,18 @@ def test_on_wait_is_entered_for_waiting(turns, spend):
     long.set()
     read("short")
     assert steps == ["short", "done"]
-    store.forget(steps._name)
+    steps.clear()
     read("long")
     assert steps == ["long", "aside", "done", "back"]
-    store.forget(steps._name)
+    steps.clear()
     cache(passes, Store(1_000, turns, seconds=60, on_wait=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
-    store.forget(steps._name)
+    steps.clear()
     with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=30)
     cache(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
-    store.forget(steps._name)
+    steps.clear()
     threading.Timer(0.1, long.set).start()
     run_together(2, lambda: read("both"))
     assert steps == ["both", "done", "aside", "back"], "who waits steps aside"
