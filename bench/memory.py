@@ -17,8 +17,7 @@ from pytest import MonkeyPatch
 from bench.load.visitor import WORDS
 from tests.running import opener
 from tests.sections import SECTIONS
-from viz.frame import compute
-from viz.frame.queue_notice import stores
+from viz.frame.queue_notice import results, stores
 from viz.scheduler.ceiling import resident
 
 TOKENS = 600
@@ -49,7 +48,7 @@ def main() -> None:
     rng, rows, patched = random.Random(0), list[tuple[float, float, str, float, str]](), MonkeyPatch()
     open_app = opener(patched)
     for page, section in SECTIONS:
-        compute.results().shrink(float("inf"))
+        results().shrink(float("inf"))
         peak, began = Peak(), time.monotonic()
         app = open_app(page, section=section, text=" ".join(rng.choice(WORDS) for _ in range(TOKENS)))
         peak.is_over.set()

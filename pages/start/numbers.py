@@ -37,16 +37,16 @@ _PIECE = re.compile(r"⟨.*|\[UNK\]|<unk>|[^\x00-\x7f]{1,2}")
 
 
 class Next(TypedDict):
-    """What a decoder gives after ``prompt``: ``words``, the likeliest first, and their ``shares`` of all words.
+    """A decoder's likeliest ``words`` after ``prompt``, and their ``shares`` of all words.
 
-    ``written`` is the word that the sentence has there, "" if the sentence goes no further, and ``share`` its share.
+    ``last_word`` is the word that the sentence has there, "" if the sentence goes no further, and ``share`` its share.
     """
 
     model: str
     prompt: str
     words: list[str]
     shares: list[float]
-    written: str
+    last_word: str
     share: float
 
 
@@ -73,9 +73,9 @@ def head_for(text: str) -> Mapping[str, Any]:
     for entry in local_entries():
         layer, head = farthest_head(source_of(text, entry.id))
         return {"model": entry.id, "layer": layer, "head": head}
-    first, other = pairs()["en"], pairs()["zh"]
+    first, second = pairs()["en"], pairs()["zh"]
     tokens = read_text(compute.model(first["model"]).tokenizer, text, limits.CHARACTERS)
-    pair = other if is_spelled(tokens) and other["model"] in models_here() else first
+    pair = second if is_spelled(tokens) and second["model"] in models_here() else first
     return {"model": pair["model"], "layer": pair["layer"], "head": pair["head"]}
 
 
@@ -146,19 +146,19 @@ def next_words(model: LoadedModel, text: str) -> Next | None:
     None if its tokenizer does not know the script: then it would read letters or bytes.
     """
     match = LAST_WORD.fullmatch(text)
-    prompt, written = match.groups() if match else (text.rstrip(), "")
+    prompt, last_word = match.groups() if match else (text.rstrip(), "")
     tokens = read_text(model.tokenizer, prompt, MOST_TOKENS)
     if is_spelled(tokens):
         return None
     shares = chances(logits_of(model, tokens.ids)[-1])
     best = shares.topk(N_NEXT)
-    token = word_token(model.tokenizer, written)
+    token = word_token(model.tokenizer, last_word)
     return {
         "model": model.entry.id,
         "prompt": prompt,
         "words": [word.removeprefix(SPACE) for word in guesses(model.tokenizer, best.indices.tolist())],
         "shares": [round(share, 4) for share in best.values.tolist()],
-        "written": "" if token is None else written,
+        "last_word": "" if token is None else last_word,
         "share": 0.0 if token is None else round(float(shares[token]), 4),
     }
 

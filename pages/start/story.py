@@ -30,7 +30,7 @@ LINKS = {
 
 
 @cache
-def recorded() -> Mapping[str, list[Mapping[str, Any]]]:
+def stories_on_file() -> Mapping[str, list[Mapping[str, Any]]]:
     """Return the numbers on file, of both sentences of each language; ``python -m pages.start.record`` writes them."""
     stories: Mapping[str, list[Mapping[str, Any]]] = json.loads(FILE.read_text("utf8"))
     return stories
@@ -46,12 +46,12 @@ def draw(lang: str, pair: Mapping[str, Any]) -> None:
             data["stories"] = [_with_links(lang, pair, part) for part in _stories(lang, pair)]
         except ModelError as error:
             loading.module("viz.frame.scene").say_error(translator(lang), error)
-    STORY.mount(key=KEY, data=data, on={"asked": bool})
+    STORY.mount(key=KEY, data=data, on={"asked": lambda _: None})
 
 
 def _stories(lang: str, pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if pair["made"]:
-        numbers = [{**story, "writes": True} for story in recorded()[lang]]
+        numbers = [{**story, "writes": True} for story in stories_on_file()[lang]]
     else:
         numbers = [loading.module("pages.start.own_sentence").read_story(pair)]
     return [{**sentence, **story} for sentence, story in zip(pair["sentences"], numbers, strict=True)]

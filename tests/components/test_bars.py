@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from tests.components.test_maps import unpack
 from viz.components.bars import BarChart, pack_bars
+from viz.components.unpack import unpack
 
 
 def test_bars_send_series_and_names():

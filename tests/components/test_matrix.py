@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from tests.components.test_maps import unpack
 from viz.components.matrix import Axis, Blocks, Matrix, numbered, pack_matrix
+from viz.components.unpack import unpack
 
 HUES = ((1, 2, 3), (4, 5, 6))
 

@@ -483,13 +483,13 @@ def read_anew() -> Iterator[Any]:
         mixed_models.models.cache_clear()
         if name:
             used.append(name)
-            compute.model.clear()
+            compute.models().forget(compute.model._name)
 
     yield forget
     atlas_file._shipped.cache_clear()
     mixed_models.models.cache_clear()
     if used:
-        compute.model.clear()
+        compute.models().forget(compute.model._name)
     forget_all()
 
 

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 from pages.block import code_that_ran
-from tests.components.test_maps import unpack
 from tests.running import sentences_of
+from viz.components.unpack import unpack
 from viz.core.experts import mixture_of_experts, route
 from viz.core.norm import layer_norm, rms_norm
 from viz.core.sublayer import post_norm, pre_norm

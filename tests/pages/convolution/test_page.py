@@ -10,10 +10,10 @@ from pages.convolution import windows
 from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNEL
-from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
 from tests.sections import link_to, section_views
 from viz import limits
+from viz.components.unpack import unpack
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants.learn_convolution import Lesson, learn, teacher
 from viz.core.variants.relative import heads_from_kernel, value_heads

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from pages.convolution.slips import choice
-from tests.components.test_maps import unpack
 from tests.sections import link_to
+from viz.components.unpack import unpack
 from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("without_source_checks")

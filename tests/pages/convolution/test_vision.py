@@ -9,9 +9,9 @@ import torch
 from torch.testing import assert_close
 
 from pages.convolution.vision.ink import is_ink, to_code, to_levels
-from tests.components.test_maps import unpack
 from tests.models.pictures.test_vision import save_vision
 from tests.running import checked, sentences_of
+from viz.components.unpack import unpack
 from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.frame import compute, specs
 from viz.models import registry

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.faults import Wrong, put_in
 from tests.running import OpenApp, checked
 from tests.sections import link_to
-from viz.frame import compute
+from viz.frame import queue_notice
 from viz.frame.compute import long_texts
 
 
@@ -27,7 +27,7 @@ class Fault:
 
 def forget_all() -> None:
     """Clear cached results that hold a mistake."""
-    for store in (compute.results(), long_texts.store()):
+    for store in (queue_notice.results(), long_texts.store()):
         for name in {key[0] for key in (*store._entries, *store._pinned)}:
             store.forget(name)
 

@@ -6,8 +6,8 @@ import pytest
 
 from pages.long_text import wall
 from tests.checkpoints import make_entry
-from tests.components.test_maps import unpack
 from tests.running import sentences_of
+from viz.components.unpack import unpack
 from viz.core.long.shapes import SHORTEST
 from viz.frame import available_models, compute, specs
 from viz.text import LANGUAGES, translator

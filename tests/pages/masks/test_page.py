@@ -6,10 +6,10 @@ from torch.testing import assert_close
 
 from pages import PAGES
 from pages.masks.editor import CODE
-from tests.components.test_maps import unpack
 from tests.running import checked
 from tests.sections import views_of
 from viz import limits
+from viz.components.unpack import unpack
 from viz.core.cost.attention import attention_flops
 from viz.core.masks import causal
 from viz.frame import compute, specs

@@ -9,9 +9,9 @@ from torch.testing import assert_close
 
 from pages.positions.checks import T5_BORDERS, alibi_slope, bias_of, rope_scores, sinusoids_error
 from tests import checkpoints
-from tests.components.test_maps import unpack
 from tests.running import checked, sentences_of
 from tests.sections import views_of
+from viz.components.unpack import unpack
 from viz.core import positions as core_positions
 from viz.core.attention import attend, row_softmax
 from viz.core.positions import alibi, alibi_slopes, rope, sinusoidal, t5_bias

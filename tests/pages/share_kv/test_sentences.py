@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.components.test_maps import unpack
 from tests.running import sentences_of
 from tests.sections import link_to
 from viz import limits
+from viz.components.unpack import unpack
 from viz.frame.scene import model_own
 from viz.text import LANGUAGES, translator
 

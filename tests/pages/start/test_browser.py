@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.start.sentences import WEIGHT_UNITS, pairs
-from pages.start.story import recorded
+from pages.start.story import stories_on_file
 from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_accessibility import look_at_both_themes
 from viz.frame.format import part
@@ -148,8 +148,8 @@ def test_story_follows_the_chosen_word(visit):
     expect(title).to_have_text(T("start.story_takes", query="it"))
     expect(story.locator(".takes .rows b")).to_have_text(["animal", "street", "the"])
     sentence = pairs()["en"]["sentences"][0]
-    assert story.locator(".takes i").first.locator("span").count() == len(recorded()["en"][0]["values"][0])
-    expect(story.locator(".bars b")).to_have_text(recorded()["en"][0]["next"]["words"])
+    assert story.locator(".takes i").first.locator("span").count() == len(stories_on_file()["en"][0]["values"][0])
+    expect(story.locator(".bars b")).to_have_text(stories_on_file()["en"][0]["next"]["words"])
     expect(story.locator(".next p")).to_contain_text("“tired”, which stands there, gets <0.01.")
     sides = story.locator(".maps").evaluate("""maps => {
         const [all, one] = [maps, maps.querySelector(".frame")].map((part) => part.getBoundingClientRect());

@@ -9,10 +9,10 @@ from torch.testing import assert_close
 
 from pages.two_sequences import differences, scoring
 from tests import checkpoints
-from tests.components.test_maps import unpack
 from tests.frame.head_grid.test_grid import payloads
 from tests.running import checked, matrices, sentences_of
 from viz import limits
+from viz.components.unpack import unpack
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
 from viz.frame import compute, specs

@@ -6,7 +6,7 @@ import { element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
-import { CHOSEN, describe, joinSentences, LEAST, otherWords } from "./looks.js";
+import { WORD_EVENT, describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
 const WIDEST = 10; // px, of an arc of weight 1
 const FILM = 4000; // ms: the words look one after another, then one word of the sentence changes
@@ -66,10 +66,10 @@ class Arcs extends View {
     isFilmOver = true;
     const last = this.words.findIndex(({ key }) => key === this.selected),
       walk = this.words.slice(0, last + 1).map(({ key }) => key),
-      started = performance.now();
+      began = performance.now();
     this.status.removeAttribute("aria-live"); // nobody is told what only passes by
     const timer = setInterval(() => {
-      const part = (performance.now() - started) / FILM;
+      const part = (performance.now() - began) / FILM;
       if (part >= 1) return this.endFilm();
       const at = part > 0.65 ? 1 : 0;
       if (at !== this.at) this.#open(at);
@@ -200,7 +200,7 @@ class Arcs extends View {
     this.selected = query;
     for (const { key, button } of this.words) button.tabIndex = key === query ? 0 : -1;
     this.#show(query);
-    document.dispatchEvent(new CustomEvent(CHOSEN, { detail: { text: this.sentences[this.at].text, query } }));
+    document.dispatchEvent(new CustomEvent(WORD_EVENT, { detail: { text: this.sentences[this.at].text, query } }));
   }
 
   #show(query) {

@@ -8,7 +8,7 @@ import { partDigits } from "../lib/describe.js";
 /** Weights below this are drawn as no arc, and named by no number. */
 export const LEAST = 0.03;
 /** The event of a chosen word: its text, and its place as `query`. */
-export const CHOSEN = "headlight-word";
+export const WORD_EVENT = "headlight-word";
 
 /**
  * @typedef {object} Sentence one text as one head reads it

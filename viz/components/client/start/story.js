@@ -6,7 +6,7 @@ import { partDigits } from "../lib/describe.js";
 import { isolate } from "../lib/direction.js";
 import { element, fill, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { CHOSEN, LEAST, otherWords } from "./looks.js";
+import { WORD_EVENT, LEAST, otherWords } from "./looks.js";
 
 const MOST_ROWS = 3; // words with a row of their own
 
@@ -19,7 +19,7 @@ class Story extends View {
       this.chosen = event.detail;
       this.#show();
     };
-    document.addEventListener(CHOSEN, this.hear);
+    document.addEventListener(WORD_EVENT, this.hear);
     this.watch = new IntersectionObserver(([{ isIntersecting }]) => {
       if (!isIntersecting) return;
       this.watch.disconnect();
@@ -30,7 +30,7 @@ class Story extends View {
 
   close() {
     this.watch.disconnect();
-    document.removeEventListener(CHOSEN, this.hear);
+    document.removeEventListener(WORD_EVENT, this.hear);
     super.close();
   }
 
@@ -43,8 +43,8 @@ class Story extends View {
     const { stories, at, query } = this.data ?? { stories: [] },
       story = stories.find(({ text }) => text === this.chosen?.text) ?? stories[0];
     if (!story) return;
-    const chosen = this.chosen?.text === story.text ? this.chosen.query : (at ?? story.labels.indexOf(query));
-    this.root.replaceChildren(this.#takes(story, chosen), this.#heads(story), this.#next(story));
+    const word = this.chosen?.text === story.text ? this.chosen.query : (at ?? story.labels.indexOf(query));
+    this.root.replaceChildren(this.#takes(story, word), this.#heads(story), this.#next(story));
   }
 
   #part(name, title, picture, sentence, story) {
@@ -58,15 +58,15 @@ class Story extends View {
   #takes(story, query) {
     const { words, hues, whole } = this.data,
       row = story.weights[query].map((weight) => weight / whole),
-      named = otherWords({ ...story, weights: { [query]: row } }, query)
+      keys = otherWords({ ...story, weights: { [query]: row } }, query)
         .filter((key) => row[key] >= LEAST)
         .slice(0, MOST_ROWS),
-      taken = (keys) => story.values[0].map((_, at) => sum(keys.map((key) => row[key] * story.values[key][at]))),
-      rest = row.map((_, key) => key).filter((key) => !named.includes(key));
+      product = (keys) => story.values[0].map((_, at) => sum(keys.map((key) => row[key] * story.values[key][at]))),
+      rest = row.map((_, key) => key).filter((key) => !keys.includes(key));
     const rows = [
-      ...named.map((key) => [story.labels[key], row[key], taken([key])]),
-      [words.rest, sum(rest.map((key) => row[key])), taken(rest)],
-      [words.sum, 1, taken([...named, ...rest])],
+      ...keys.map((key) => [story.labels[key], row[key], product([key])]),
+      [words.rest, sum(rest.map((key) => row[key])), product(rest)],
+      [words.sum, 1, product([...keys, ...rest])],
     ];
     const limit = Math.max(...rows.flatMap(([, , numbers]) => numbers.map(Math.abs)));
     const picture = element("div", "rows", {
@@ -83,7 +83,7 @@ class Story extends View {
         }),
       );
       picture.append(
-        at < named.length ? wordOf("b", "", {}, label) : element("em", "", {}, label),
+        at < keys.length ? wordOf("b", "", {}, label) : element("em", "", {}, label),
         element("small", "", {}, at < rows.length - 1 ? partDigits(weight) : ""),
         strip,
       );
@@ -91,8 +91,8 @@ class Story extends View {
     const sentence = fill(words.takes_says, {
       query: isolate(story.labels[query]),
       n: story.values[0].length,
-      key: isolate(story.labels[named[0] ?? query]),
-      weight: partDigits(row[named[0] ?? query]),
+      key: isolate(story.labels[keys[0] ?? query]),
+      weight: partDigits(row[keys[0] ?? query]),
     });
     return this.#part("takes", fill(words.takes, { query: story.labels[query] }), picture, sentence, story);
   }
@@ -135,11 +135,11 @@ class Story extends View {
       model: next.model,
       word: isolate(next.words[0]),
       share: partDigits(next.shares[0]),
-      written: isolate(next.written),
+      last_word: isolate(next.last_word),
       of: partDigits(next.share),
     };
-    const is = next.written && next.written === next.words[0],
-      sentence = fill(words.next_says, values) + (next.written && !is ? ` ${fill(words.next_written, values)}` : "");
+    const is = next.last_word && next.last_word === next.words[0],
+      sentence = fill(words.next_says, values) + (next.last_word && !is ? ` ${fill(words.next_written, values)}` : "");
     return this.#part("next", words.next, picture, sentence, story);
   }
 
