@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.start import arcs, story
+from viz.frame import view
 from viz.frame.links import SHARED
 from viz.frame.modes import say
 from viz.frame.shared import LANG
@@ -41,7 +42,9 @@ class Start:
         choices = {"lang": lang, **link.query_parameters(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, choices))
-        story.draw(lang, pair)
+        # In front of a class there is the sentence alone.
+        if not view.current().present:
+            story.draw(lang, pair)
 
 
 def doors(t: Translate, choices: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from pages.start.story import stories_on_file
-from tests.browser.drive import PHONE, frame, wait_run
+from tests.browser.drive import PHONE, eventually, frame, wait_run
 from tests.browser.test_accessibility import look_at_both_themes
 from viz.frame.format import part
 from viz.text import translator
@@ -133,9 +133,13 @@ def test_arcs_meet_words_in_presentation(visit):
         return path.width ? Math.min(Math.abs(path.left - middle), Math.abs(path.right - middle)) : 0;
     }))""")
     assert farthest < 30, "half the width of the thickest arc"
-    assert page.locator(".stMain").evaluate("main => main.scrollHeight") <= SCREEN[1], "one screen"
-    below, keys = page.locator(".start form").bounding_box(), page.locator(".presenter").bounding_box()
-    assert below["y"] + below["height"] <= keys["y"], "and nothing below the keys"
+
+    def fits():
+        assert page.locator(".stMain").evaluate("main => main.scrollHeight") <= SCREEN[1], "one screen"
+        below, keys = page.locator(".start form").bounding_box(), page.locator(".presenter").bounding_box()
+        assert below["y"] + below["height"] <= keys["y"], "and nothing below the keys"
+
+    eventually(fits)
 
 
 @pytest.mark.fast
