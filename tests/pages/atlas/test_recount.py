@@ -13,5 +13,5 @@ def test_is_sign_agrees_with_is_mark():
         for text in TEXTS.values()
         for label in read_text(tokenizer_of(kind), text, 9_999).labels
     }
-    assert len(visible) > 1_000
+    assert len(visible) > 900
     assert [label for label in sorted(visible) if _is_sign(label) != is_mark(label)] == []
