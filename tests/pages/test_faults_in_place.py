@@ -483,13 +483,13 @@ def read_anew() -> Iterator[Any]:
         mixed_models.models.cache_clear()
         if name:
             used.append(name)
-            compute.models().forget(compute.model._name)
+            compute.model.clear()
 
     yield forget
     atlas_file._shipped.cache_clear()
     mixed_models.models.cache_clear()
     if used:
-        compute.models().forget(compute.model._name)
+        compute.model.clear()
     forget_all()
 
 

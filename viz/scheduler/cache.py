@@ -297,3 +297,7 @@ class CachedFunction(Generic[P, R]):
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return self._name, *bound.arguments.values()
+
+    def clear(self) -> None:
+        """Evict the results of this function."""
+        self._store().forget(self._name)

@@ -160,10 +160,15 @@ def test_pass_progress_stop_and_restart(open_app, monkeypatch):
 
 
 def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):
-    read = []
-    monkeypatch.setattr("viz.frame.scene.compute.read", lambda source: read.append(source.text) or compute.read(source))
+    texts, trace = [], compute.trace
+
+    def noted(source, *choice):
+        texts.append(source.text)
+        return trace(source, *choice)
+
+    monkeypatch.setattr(compute, "trace", noted)
     open_app("long_text", **WORDS | {"text": "word " * 700})
-    assert {len(text) for text in read} == {context.BEGINNING}
+    assert {len(text) for text in texts} == {context.BEGINNING}
 
 
 def test_place_beyond_text_clamped(open_app):
