@@ -4,11 +4,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from pages.convolution.vision.heads import DRAWING
 from pages.masks.editor import CODE
 from viz.components.kinds import LARGEST, Either, Fields, Flag, Integer, Kind, Many, OneOf, Optional, Real, Text
 
-CODES = {CODE: "3.m4A", DRAWING: "g" * 64}
+CODES = {CODE: "3.m4A"}
 """Texts that mean something, for kinds that read them."""
 
 NASTY: list[Any] = [

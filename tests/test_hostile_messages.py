@@ -26,7 +26,6 @@ PLACES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("convolution", SMALL | {"section": "windows"}),
         ("convolution", SMALL | {"section": "picture"}),
     ),
-    "convolution/digit_pad": (("convolution", SMALL | {"section": "vision", "digit": "draw"}),),
     "convolution/patch_heads": (("convolution", SMALL | {"section": "vision"}),),
     "positions/sinusoids": (("positions", SMALL | {"section": "sinusoids"}),),
     "step_by_step/three_words": (
@@ -36,6 +35,7 @@ PLACES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "next_word/word_grid": (("next_word", {"lang": "en"}),),
     "block/block": (("block", SMALL),),
     "start/arcs": (("start", {"lang": "en"}),),
+    "start/story": (("start", {"lang": "en"}),),
     "lesson/lesson_bar": (("heads", {"lesson": "ten_minutes", "lesson_step": 1, "lang": "en"}),),
     "present/presenter": (("masks", SMALL | {"present": 1}),),
 }

@@ -11,7 +11,6 @@ import subprocess
 import pytest
 import torch
 
-from pages.convolution.vision.ink import to_code as ink_code
 from tests import SAFETY_NET
 from tests.contrast import ENOUGH, THEMES, contrast, over
 from viz import ROOT
@@ -87,11 +86,6 @@ def masks_case() -> list[dict[str, object]]:
     return [{"n": len(mask), "cells": mask.int().flatten().tolist(), "code": to_code(mask)} for mask in masks]
 
 
-def ink_case() -> dict[str, object]:
-    levels = torch.arange(64).reshape(8, 8) * 7 % 17
-    return {"levels": levels.flatten().tolist(), "code": ink_code(levels), "row": 2, "column": 5}
-
-
 def comparison_case() -> dict[str, object]:
     """Two heads on texts of 5 and 7 tokens; the second changes more."""
     alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
@@ -123,7 +117,6 @@ def test_browser_numbers_equal_torch(tmp_path):
         "head": head_case(),
         "coded": coded_case(),
         "masks": masks_case(),
-        "ink": ink_case(),
         "comparison": comparison_case(),
     }
     file = tmp_path / "cases.json"

@@ -9,12 +9,11 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.vision import compute
-from pages.convolution.vision.choice import DIGIT, DRAW, INK, VisionChoice, choose_vision, grey
-from pages.convolution.vision.ink import check_drawn
+from pages.convolution.vision.choice import VisionChoice, choose_vision, grey
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.head_grid import pack
-from viz.components.kinds import Integer, Text
+from viz.components.kinds import Integer
 from viz.components.view import View
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
@@ -22,12 +21,9 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
 from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.models.trained.digits import SIDE
 from viz.params import Int
 from viz.text import paragraph
 
-DRAWING = Text(SIDE * SIDE, reads=check_drawn)
-PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": DRAWING}, colours=True)
 HEADS = View("convolution/patch_heads", words="convolution.patches.", sends={"patch": Integer()}, colours=True)
 MOST_NAMES = 10
 MOST_CARDS = 36
@@ -52,31 +48,25 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 
 def _answer(context: ConvolutionContext, choice: VisionChoice) -> None:
-    """Draw the pad with the digit, beside the probabilities of the ten digits."""
+    """Draw the probabilities of what the model can say."""
     t, (rows, columns) = context.t, choice.model.size
-    if choice.ink is not None:
-        left, right = st.columns([1, 2], gap="large")
-        with left:
-            _pad(context, choice.ink)
-    else:
-        right, sizes = st.container(), {"rows": rows, "columns": columns, "n": choice.model.n_patches}
+    if not choice.is_own:
+        sizes = {"rows": rows, "columns": columns, "n": choice.model.n_patches}
         st.caption(t("convolution.vision.scaled", side=limits.PICTURE_SIDE, **sizes))
     logits = compute.capture_of(choice.reader, choice.key).logits
     if logits is None:
         st.info(t("convolution.vision.nameless"))
     else:
-        with right:
-            _probabilities(context, choice, logits.softmax(-1))
+        _probabilities(context, choice, logits.softmax(-1))
 
 
 def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilities: Tensor) -> None:
     t, names, best = context.t, choice.model.names, int(probabilities.argmax())
     order = probabilities.argsort(descending=True)[:MOST_NAMES]
     sentence = t("convolution.vision.answer", name=names[best], p=share(float(probabilities[best])))
-    if choice.ink is not None:
+    if choice.is_own:
         order = order.sort().values
-        introduction = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
-        sentence = paragraph(introduction, sentence)
+        sentence = paragraph(t("convolution.vision.says"), sentence)
     chart = BarChart(
         [names[i] for i in order.tolist()],
         {t("convolution.vision.probability"): probabilities[order]},
@@ -88,16 +78,6 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
     show_bars(chart, key="vision_answer", alt=sentence)
     # A folder may call its classes anything.
     st.text(sentence)
-
-
-def _pad(context: ConvolutionContext, code: str) -> None:
-    PAD.mount(key="digit_pad", data={"code": code}, on={"code": _draw_digit})
-
-
-def _draw_digit(code: str) -> None:
-    """Store the drawing as the user's own digit."""
-    DIGIT.set(DRAW)
-    INK.choose(code)
 
 
 def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
@@ -129,7 +109,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
             cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": window_share, "alt": alt})
     picture = grey(_as_read(choice))
     # Ink is dark.
-    if choice.ink is not None:
+    if choice.is_own:
         picture = 1 - picture
     header = {
         "rows": rows,

@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { mapsOf, rowChange, say } from "../../../viz/components/client/compare/two.js";
-import { dots, levelsOf, toCode as inkCode } from "../../../viz/components/client/convolution/ink_code.js";
 import { unpack } from "../../../viz/components/client/lib/bytes.js";
 import { weightTable } from "../../../viz/components/client/lib/colour.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
@@ -104,29 +103,6 @@ test("a painted mask is written as the link holds it", () => {
     [0, 1, 2],
   );
   assert.deepEqual(places({ query: null, key: 1 }, 3), [1, 4, 7]);
-});
-
-test("a drawn digit is written as the link holds it", () => {
-  const { levels, code, row, column } = cases.ink,
-    ink = dots();
-  assert.deepEqual(Array.from(levelsOf(code)), levels);
-  assert.equal(inkCode(Uint8Array.from(levels), ink), code);
-  assert.deepEqual(
-    Array.from(levelsOf("")),
-    levels.map(() => 0),
-  );
-  for (const [y, x] of [
-    [4 * row, 4 * column],
-    [4 * row + 3, 4 * column + 3],
-  ])
-    ink[32 * y + x] = 1;
-  const drawn = levelsOf(inkCode(levelsOf(""), ink));
-  assert.equal(drawn[8 * row + column], 2); // two dots of its sixteen
-  assert.equal(
-    drawn.reduce((sum, level) => sum + level),
-    2,
-  );
-  assert.equal(levelsOf(inkCode(new Uint8Array(64).fill(16), ink))[8 * row + column], 16);
 });
 
 test("sentences are filled in as in Python, the right form beside each number", () => {
