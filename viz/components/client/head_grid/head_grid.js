@@ -345,6 +345,7 @@ class Grid extends View {
       : map.pooled
         ? this.#sayBlock(focus)
         : sayLarge(words, map, labels, focus, (place) => this.headName(...this.#apart(this.together()[place])));
+    panel.says.toggleAttribute("data-asks", !name && focus.query === null && focus.key === null);
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
     this.lockShown = spelled;
