@@ -31,7 +31,7 @@ from tests.browser.fixtures import (
     visit,
 )
 from tests.packaged import memory_given_back, memory_is_bounded
-from tools.suite import SERVER
+from tools.suite import MODELS, SERVER, UNIT
 
 __all__ = [
     "app_url",
@@ -47,21 +47,9 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[1]
-UNIT = (
-    "viz/core",
-    "viz/lessons",
-    "tests/core",
-    "tests/lessons",
-    "tests/figures",
-    "tests/components",
-    "tests/scheduler",
-    "tests/test_conftest.py",
-)
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
-    **dict.fromkeys(
-        ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"
-    ),
+    **dict.fromkeys(MODELS, "models"),
     **dict.fromkeys(SERVER, "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""

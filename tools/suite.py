@@ -1,8 +1,8 @@
 """One of the two suites of tests, and its cost: ``python -m tools.suite fast``, or ``long``; more options are pytest's.
 
-The fast suite runs first what opens no browser in two processes, with the server's tests, which mostly wait, in a third
-one beside them; then its browser cases, which stand in files that name them ``fast``: hardly anything is collected
-twice, and no process has both a browser and every model in memory.
+The fast suite goes in three lanes at the same time: the app; the numbers of the core and the models, and then one
+browser case of each kind; and the server, which mostly waits. Each lane collects its own files alone, and no process
+has both a browser and every model in memory.
 The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
 ``build/fast.json`` has the processor seconds and the memory of the last run.
 """
@@ -14,46 +14,81 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Event, Thread
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 SERVER = ("tests/host", "tests/deploy", "tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py")
 """The beginnings of the paths of the server's tests."""
+UNIT = (
+    "viz/core",
+    "viz/lessons",
+    "tests/core",
+    "tests/lessons",
+    "tests/figures",
+    "tests/components",
+    "tests/scheduler",
+    "tests/test_conftest.py",
+)
+"""The beginnings of the paths of tests without Streamlit and without a model."""
+MODELS = ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/pages/start/test_sentences.py")
+"""The same of tests with models, and without Streamlit."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
 
 
-def stages(suite: str) -> Iterator[list[list[str]]]:
-    """Yield the runs of pytest that go on at the same time, each as its arguments."""
+def lanes(suite: str) -> list[list[list[str]]]:
+    """Return the lanes of a suite: runs of pytest, each as its arguments, that go on one after the other."""
     if suite == "long":
-        yield [[*WORKERS, "-m", "long", "-p", "randomly"]]
-        yield [[*WORKERS, "-m", "unit or models", "-p", "tests.other_order"]]
-        return
-    servers = [str(path.relative_to(ROOT)) for begin in SERVER for path in sorted(ROOT.glob(f"{begin}*"))]
-    rest = [*WORKERS, "-m", "not long and not fast and not server"]
-    yield [rest, ["-q", "-m", "server and not long and not fast", *servers]]
-    files = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "mark.fast" in path.read_text("utf-8"))
-    yield [[*WORKERS, "-m", "fast and not long", *(str(path.relative_to(ROOT)) for path in files)]]
+        numbers = [*WORKERS, "-m", "unit or models", "-p", "tests.other_order"]
+        return [[[*WORKERS, "-m", "long", "-p", "randomly"], numbers]]
+    servers, numbers = files(SERVER), files((*UNIT, *MODELS))
+    rest = [f"--ignore={path}" for path in (*servers, *numbers)]
+    browser = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "mark.fast" in path.read_text("utf-8"))
+    return [
+        [["-m", "app and not long", *rest]],
+        [
+            ["-q", "-m", "(unit or models) and not long", *numbers],
+            ["-q", "-m", "browser and not long", *(str(path.relative_to(ROOT)) for path in browser)],
+        ],
+        [["-q", "-m", "server and not long", *servers]],
+    ]
 
 
-def run(stage: list[list[str]], options: list[str]) -> list[int]:
-    """Run a stage, and return how each of its runs ended; only the first writes at once, the others after it."""
-    with ExitStack() as stack:
-        logs = [None, *(stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in stage[1:])]
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "pytest", *arguments, *options], cwd=ROOT, env=environment(), stdout=log
-            )
-            for arguments, log in zip(stage, logs, strict=True)
-        ]
-        results = [process.wait() for process in processes]
-        for log in filter(None, logs):
+def files(beginnings: Iterable[str]) -> list[str]:
+    """Return the files and folders whose paths begin so."""
+    return [str(path.relative_to(ROOT)) for begin in beginnings for path in sorted(ROOT.glob(f"{begin}*"))]
+
+
+def run(lane: list[list[str]], options: list[str], log: IO[str] | None) -> list[int]:
+    """Run a lane, and return how each of its runs ended; its output goes to a file, or at once to the terminal."""
+    return [
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments, *options],
+            cwd=ROOT,
+            env=environment(),
+            stdout=log,
+            check=False,
+        ).returncode
+        for arguments in lane
+    ]
+
+
+def run_all(suite: str, options: list[str]) -> list[int]:
+    """Run the lanes of a suite; only the first writes at once, the others when all have ended."""
+    first, *others = lanes(suite)
+    with ExitStack() as stack, ThreadPoolExecutor(len(others) + 1) as pool:
+        logs = [stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in others]
+        ends = [pool.submit(run, lane, options, log) for lane, log in zip([first, *others], [None, *logs], strict=True)]
+        results = [result for end in ends for result in end.result()]
+        for log in logs:
             log.seek(0)
             sys.stdout.write(log.read())
     return results
@@ -120,7 +155,7 @@ def main() -> int:
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
     began, peak = time.monotonic(), Peak()
     peak.start()
-    results = [result for stage in stages(suite) for result in run(stage, options)]
+    results = run_all(suite, options)
     peak.stop.set()
     count_orphans()
     times = os.times()

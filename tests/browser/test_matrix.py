@@ -71,7 +71,7 @@ def test_numbers_are_drawn_where_they_fit(visit):
         canvas.fillText = write;
         return seen.filter(([text]) => /^\d\.\d\d$/.test(text)).map(([, font]) => parseFloat(font));
     }"""
-    page = visit("many-heads", section="differ", source="words", d_model=64, n_heads=16)
+    page = visit("many-heads", section="experts", experts_view="differ", source="words", d_model=64, n_heads=16)
     matrix = page.locator(".matrix").first
     expect(matrix).to_be_visible()
     sizes = matrix.evaluate(count)
