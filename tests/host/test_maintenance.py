@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections import Counter
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -191,7 +192,7 @@ def test_free_memory_admits_waiting():
     in_use, starts = [100], []
     ceiling = Ceiling(lambda: 1_000, 300, lambda: in_use[0])
     store = Store(1_000_000, FairQueue(2, 7, ceiling=ceiling), seconds=60)
-    read = CachedFunction(lambda n: "x" * 10_000, store, "pass", wait_silently)
+    read = CachedFunction(lambda n: "x" * 10_000, lambda: store, "pass", wait_silently)
     for n in range(3):
         read(n)
     before, in_use[0] = store.bytes, 900
@@ -209,7 +210,7 @@ def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
     store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
     with ceiling.active_user(mark_arrival()):
-        CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
+        CachedFunction(lambda: "x" * 10_000, lambda: store, "pass", wait_silently)()
         n_bytes = store.bytes
         maintenance.Maintenance(store, ceiling, Uploads()).free_memory()
         assert store.bytes == n_bytes > 0
@@ -220,8 +221,8 @@ def test_free_memory_keeps_oldest_users_results():
 def test_long_texts_are_evicted_first():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 1_010_000)
     stores = [Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
-    for store in stores:
-        CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
+    for number in range(2):
+        CachedFunction(lambda: "x" * 10_000, partial(stores.__getitem__, number), "pass", wait_silently)()
     n_bytes = stores[0].bytes
     maintenance.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
     assert (stores[0].bytes, stores[1].bytes) == (n_bytes, 0)

@@ -50,7 +50,7 @@ def spend(monkeypatch):
 
 
 def cache(function, store, wait=wait_silently):
-    return CachedFunction(function, store, "pass", wait)
+    return CachedFunction(function, lambda: store, "pass", wait)
 
 
 def run_together(n, work):
@@ -465,7 +465,7 @@ def test_shrink_evicts_least_recently_used(turns):
 
 def test_kind_is_read_on_miss(store):
     keys = []
-    read = CachedFunction(len, store, lambda key: keys.append(key) or "pass", wait_silently)
+    read = CachedFunction(len, lambda: store, lambda key: keys.append(key) or "pass", wait_silently)
     assert [read("a text"), read("a text")] == [6, 6]
     assert keys == [read.key("a text")]
 

@@ -268,28 +268,22 @@ class CachedFunction(Generic[P, R]):
 
     Args:
         function: computes a result.
-        store: the cache, or a function that returns it, called at each request.
+        store: returns the cache, at each request.
         kind: of work, or a function from a key to it.
         wait: blocks a caller until the result is there.
     """
 
     def __init__(
-        self,
-        function: Callable[P, R],
-        store: Store | Callable[[], Store],
-        kind: str | Callable[[Key], str],
-        wait: Wait,
+        self, function: Callable[P, R], store: Callable[[], Store], kind: str | Callable[[Key], str], wait: Wait
     ) -> None:
         update_wrapper(self, function)
-        self._function, self._kind, self._wait = function, kind, wait
-        self._store: Callable[[], Store] = (lambda: store) if isinstance(store, Store) else store
+        self._function, self._store, self._kind, self._wait = function, store, kind, wait
         self._name, self._signature = (function.__module__, function.__qualname__), inspect.signature(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result; it is shared by all callers and must not be changed."""
         compute = partial(self._function, *args, **kwargs)
-        key = self.key(*args, **kwargs)
-        result: R = self._store().get(key, self._kind, compute, self._wait)
+        result: R = self._store().get(self.key(*args, **kwargs), self._kind, compute, self._wait)
         return result
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
