@@ -104,7 +104,8 @@ def test_one_word_asks_five_hundred(visit):
 def test_on_a_phone(visit):
     t = translator("zh")
     words = {"source": "words", "text": "The cat sat <b>here</b>.", "target": "猫坐在垫子上。"}
-    page = visit("two-sequences", viewport=PHONE, scheme="dark", lang="zh", **words)
+    link = {"section": "cross_attention", **words}
+    page = visit("two-sequences", viewport=PHONE, scheme="dark", lang="zh", **link)
     grid = grid_of(page)
     assert is_wider_than_the_window(page) == []
     capture = crossed(words["text"], words["target"], kind="words", model="", d_model=16, n_heads=4, n_kv_heads=4)
