@@ -1,17 +1,13 @@
 """The text with arcs from one of its words to those that it looks at, as on the start page, for the chosen head."""
 
-import numpy as np
 import streamlit as st
 
 from pages.heads.context import HeadsContext
 from pages.heads.row import row_places
-from viz.components.cover import current as current_cover
 from viz.components.view import View
 from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.frame.checks import Check, asked_of, check
-from viz.frame.head_grid.covered import view_places
 from viz.frame.shared import QUERY
-from viz.frame.specs import View as MapView
 from viz.models.spelling.visible import SPACE
 
 ARCS = View("start/arcs", words="start.arcs_")
@@ -33,18 +29,13 @@ def draw(context: HeadsContext) -> list[Check]:
         return []
     query = QUERY.read(row_places(context))
     at = query if query in words else words[0]
-    rows, cover = trace.weights[context.head].tolist(), current_cover()
-    if cover and cover.is_open and (hidden := view_places(cover, scene, MapView())) is not None:
-        for query, key in np.argwhere(hidden):
-            rows[query][key] = None
     labels = [label.removeprefix(SPACE) or label for label in tokens.labels]
-    sentence = {"text": scene.choice.source.text, "labels": labels, "special": tokens.special, "weights": rows}
+    sentence = {"text": scene.choice.source.text, "labels": labels, "special": tokens.special}
+    sentence["weights"] = trace.weights[context.head].tolist()
     data = {"at": at, "sentences": [sentence], "lang": scene.choice.lang, "whole": 1}
     data |= {"model": scene.choice.source.model, "layer": scene.layer_number, "head": context.head}
-    own_words = {"covered": cover.word if cover else ""}
     # The page says below which numbers these are.
-    if scene.choice.source.kind != "model":
-        own_words["from_now"] = ""
+    own_words = {} if scene.choice.source.kind == "model" else {"from_now": ""}
     ARCS.mount(key="arcs", data=data, words=own_words)
     off = (sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights)[context.head].abs().max()
     return [check("heads.check_row", off, rounding(trace.q, trace.k, asked_of(scene).get("scale")))]

@@ -1,21 +1,16 @@
 """One row of one head: what a single word looks at."""
 
-from dataclasses import replace
-
 import streamlit as st
 import torch
 
 from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
-from viz.components.cover import covering
-from viz.components.cover import current as current_cover
 from viz.core.analysis.checks import rounding, sdpa_weights, sink_share
 from viz.core.analysis.map_statistics import count_largest
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
-from viz.frame.head_grid.covered import view_places
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.modes import say
 from viz.frame.shared import QUERY, Places
@@ -51,12 +46,7 @@ def draw(context: HeadsContext) -> list[Check]:
         height=230,
         value_title=t("heads.share" if weights else "view.what_scores"),
     )
-    cover = current_cover()
-    places = view_places(cover, scene, view) if cover else None
-    if cover and places is not None and places[query].any():
-        cover = replace(cover, views=cover.views | {"row"})
-    with covering(cover):
-        show_bars(chart, key="row", alt=sentence)
+    show_bars(chart, key="row", alt=sentence)
     st.text(sentence)
     if weights:
         _say_nowhere(context, query)

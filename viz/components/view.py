@@ -12,7 +12,9 @@ answer says which of them Python has seen, so that a view knows an answer to an 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +24,6 @@ from typing import Any
 import streamlit as st
 
 from viz.components import bundle
-from viz.components.cover import current
 from viz.components.kinds import Integer, Kind
 from viz.params import Parameter
 from viz.params.session import sent_by_widget, then_redraw
@@ -125,6 +126,26 @@ class View:
 VIEWS: list[View] = []
 """Every view that has been declared."""
 
+Change = Callable[[str, Any], Any]
+
+_change: ContextVar[Change | None] = ContextVar("change", default=None)
+
+
+@contextmanager
+def changing(change: Change) -> Iterator[None]:
+    """Change what views and tables are sent inside the ``with``, by their keys on the page; a table's is ""."""
+    token = _change.set(change)
+    try:
+        yield
+    finally:
+        _change.reset(token)
+
+
+def apply_change(key: str, data: Any) -> Any:
+    """Return the data of a view or a table as it is sent."""
+    change = _change.get()
+    return change(key, data) if change else data
+
 
 def component_name(view: str) -> str:
     """Return the name under which Streamlit knows a view."""
@@ -137,13 +158,9 @@ def address(view: str) -> str:
 
 
 def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
-    """Mount the component of a view, and cover its data while a lesson's question is open."""
+    """Mount the component of a view."""
     wrapped = {name: then_redraw(callback) for name, callback in callbacks.items()}
-    # The module that unpacks and covers needs torch.
-    if current() is not None:
-        from viz.components.covered_data import cover_data
-
-        data = cover_data(key, data)
+    data = apply_change(key, data)
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
     return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **wrapped)
 

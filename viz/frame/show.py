@@ -9,11 +9,10 @@ import streamlit as st
 from torch import Tensor
 
 from viz.components.bars import BarChart, pack_bars
-from viz.components.covered_data import cover_table
 from viz.components.kinds import Integer, Many, Text
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix, unpack_matrix
-from viz.components.view import View
+from viz.components.view import View, apply_change
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import HEADS
@@ -67,8 +66,7 @@ def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], 
     import pyarrow as pa
 
     columns = data if isinstance(data, Mapping) else {name: [row[name] for row in data] for name in _names(data)}
-    visible_columns = cover_table(columns)
-    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in visible_columns.items()})
+    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in apply_change("", columns).items()})
     st.dataframe(table, hide_index=True, **options)
 
 

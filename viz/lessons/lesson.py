@@ -56,13 +56,12 @@ class Hides:
         labels: bars and rows of tables with these names.
         words: keys of texts of the page that name bars, rows of tables or columns of maps, such as
             "attention_today.nobody.column"; covered like those of ``labels``, in any language.
-        axes: "rows" or "columns": the names along a side of a matrix, and the legend of its blocks.
-        views: pictures whose cells are all covered, by their keys on the page.
+        views: pictures whose cells are all covered, by their keys on the page; or one map of a strip ("key.code"), or
+            the names along a side of a matrix ("key.columns"), with the legend of its blocks.
     """
 
     labels: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    axes: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
 
 

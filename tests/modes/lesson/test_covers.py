@@ -246,6 +246,14 @@ def test_few_steps_cover_whole_sections():
     assert len(whole_sections) <= 4, whole_sections
 
 
+@pytest.mark.parametrize(("lesson", "number", "lang"), [("ten_minutes", 1, "zh"), ("does_it_explain", 5, "en")])
+def test_answer_shows_row_asked_for(open_app, lesson, number, lang):
+    """The bars are of the row that the explanation speaks of, and marked, where the text opens on another row."""
+    app = open_app("heads", lesson=lesson, lesson_step=number, lang=lang)
+    do(app.session_state["_lessons"][lesson, number], "reveal", None)
+    assert any(covers["cells"] for covers in covers_of(screen_of(app.run())))
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_names_end_without_full_stop(lang):
     """While a question is open what ends with one is held back: a name without a word, as "1.", would be blank."""

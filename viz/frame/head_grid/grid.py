@@ -1,20 +1,18 @@
 """The head grid on a page: every head as a small map, one of them large, and the user's choice."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.components.cover import current as current_cover
 from viz.components.head_grid import SORTS, Packed
 from viz.components.kinds import Fields, Integer, Many, OneOf, Optional, Real
 from viz.components.view import View
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
-from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, view_places
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
@@ -92,22 +90,13 @@ def opening_query(scene: Scene) -> int:
     return next((labels.index(word) for word in words if word in labels), -1)
 
 
-def _opening_pair(scene: Scene) -> tuple[int, int]:
-    """The query and the key that are locked at first, -1 for none: of a lesson's question, the cell it asks for."""
-    cover = current_cover()
-    if cover and cover.asked and cover.labels == scene.labels:
-        return cover.asked
-    return opening_query(scene), -1
-
-
 def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
     """Declare the grid's parameters."""
     rows, columns = scene.capture.queries.labels, scene.labels
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
     of_channel = partial(_of_channel, channel)
     query, key = (
-        Places(words, first, range(-1, len(words)))
-        for words, first in zip((rows, columns), _opening_pair(scene), strict=True)
+        Places(words, first, range(-1, len(words))) for words, first in ((rows, opening_query(scene)), (columns, -1))
     )
     return {
         # A decoder may have fewer layers than its encoder.
@@ -164,20 +153,12 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     choice = _parameters(scene, channel)
     wall = head_grid.wall(source, mask, view, heads_off)
     head = _head(scene, view, wall, choice, heads_off)
-    cover = current_cover()
-    places = view_places(cover, scene, view) if cover else None
-    is_covered = cover is not None and cover.is_open and places is not None
-    if is_covered:
-        assert places is not None
-        weights = head_grid.layer_maps(source, choice["layer"], mask, replace(view, what="weights"), heads_off).values
-        about = {"layer": choice["layer"], "head": choice["head"], "channel": channel}
-        wall, head = cover_wall(wall, places), cover_head(weights[choice["head"]], places, about)
     queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))
     query, key = (
         along["of"][choice[name]] if choice[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
     links = None
-    if wall.pool > 1 and min(query, key) >= 0 and not is_covered:
+    if wall.pool > 1 and min(query, key) >= 0:
         links = head_grid.links(source, mask, view, query, key, heads_off)
     with st.container(key=f"{channel}_box", gap=None):
         NUMBERS.mount(key=f"{channel}_wall", data=wall.data)
@@ -193,7 +174,6 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "links": links,
                 "off": sorted(heads_off),
                 "axes": {"queries": queries, "keys": keys, **_axis_flags(scene, view)},
-                "covers": encode_cells(cover, places) if cover and places is not None else None,
             },
         )
     return GridChoice(

@@ -13,6 +13,7 @@ from viz.frame.available_models import models_here
 from viz.frame.format import number, part
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene
+from viz.frame.shared import KEY, QUERY
 from viz.lessons.about_masks import allowed
 from viz.lessons.answers import key_of
 from viz.lessons.judge import Verdict, judge, read_answer
@@ -24,6 +25,7 @@ from viz.modes.lesson.bar import IN_PAGE, BarContent, ask_class, draw
 from viz.modes.lesson.covers import cover_of
 from viz.modes.lesson.running import Running
 from viz.params import Parameter
+from viz.params.session import of_session
 from viz.text import Translate, fill
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]",
     """Draw the bar with the step's question, and say whether the sections stay covered."""
     if running.step.ask.kind == OPEN:
         return ask_class(running)
+    running.choice = scene.choice
     section = next(section for section in open_sections if section.name == running.step.section)
     # A page may be without its subject, such as a decoder.
     has_own = context is not None
@@ -111,6 +114,10 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
     if running.asks:
         progress.shows = {name: to_code(of) if isinstance(of, Tensor) else of for name, of in key.shows.items()}
     running.cover = cover_of(running, key, subject)
+    if running.cover and running.cover.asked and QUERY.name not in of_session().declared:
+        # The head grid opens at the cell that is asked for.
+        cell = zip((QUERY.name, KEY.name), map(str, running.cover.asked), strict=True)
+        of_session().preset = {**dict(cell), **of_session().preset}
     content = _bar_content(running, key, subject, verdict)
     if is_nothing:
         content = replace(content, is_right=False, wrong=running.t("lesson.bar_nothing"))

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
-from viz.components.cover import Cover, Mask, covering
+from viz.components.view import changing
 from viz.lessons.key import Cell, Hidden, Key
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
 from viz.lessons.subject import Subject
+from viz.modes.lesson.covered_data import Cover, Mask, cover_data
 from viz.modes.lesson.running import Running
 from viz.text import rewriting
 
@@ -26,9 +28,9 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
     names |= {running.t(word) for word in step.hides.words}
     return Cover(
         labels=subject.labels,
+        choice=running.choice,
         places=_places(hides, len(subject.labels)) if is_map else None,
         names=frozenset(names),
-        axes=frozenset(step.hides.axes),
         views=frozenset(step.hides.views),
         asked=hides.chosen if is_map else None,
         part=hides.part,
@@ -65,10 +67,9 @@ FULL_STOPS = (".", "。", "！", "？", "!", "?")
 
 
 @contextmanager
-def cover_cells(cover: Cover | None) -> Iterator[None]:
+def cover_cells(cover: Cover) -> Iterator[None]:
     """Cover what is drawn inside the ``with``: cells of pictures and tables, and whole sentences."""
-    is_open = cover is not None and cover.is_open
-    with covering(cover), rewriting(_hold_back if is_open else None):
+    with changing(partial(cover_data, cover)), rewriting(_hold_back if cover.is_open else None):
         yield
 
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.components.cover import Cover
 from viz.frame import modes, view
 from viz.frame.available_models import is_here, is_missing, models_here
+from viz.frame.inputs import Choice
 from viz.frame.links import SHARED
 from viz.frame.shared import LANG, SECTION, TEXT
 from viz.frame.sidebar import path_of
@@ -23,6 +23,9 @@ from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 from viz.text import Translate, translator
+
+if TYPE_CHECKING:
+    from viz.modes.lesson.covered_data import Cover
 
 _FETCHES: Remembered[tuple[str, ...]] = Remembered("_lesson_fetches", default=())
 """Models that the user has asked to be fetched."""
@@ -54,6 +57,7 @@ class Running:
     """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it.
 
     ``cover`` has the parts of the picture that the question covers; ``covers_sections`` says that it covers all.
+    ``choice`` is the page's, of the text that it is about.
     ``opens`` is what a link says to open it: its name, or of a teacher's own one all of it.
     """
 
@@ -67,7 +71,8 @@ class Running:
     asks: bool = False
     covers_sections: bool = False
     why: str = ""
-    cover: Cover | None = field(default=None, repr=False)
+    cover: "Cover | None" = field(default=None, repr=False)
+    choice: Choice | None = None
     place: DeltaGenerator | None = field(default=None, repr=False)
 
     @property

@@ -1,5 +1,5 @@
 // @ts-check
-// Cells that a lesson covers while its question is open: their numbers were not sent (viz/components/cover.py). A view
+// Cells that a lesson covers while its question is open: their numbers were not sent (viz/modes/lesson/covered_data.py). A view
 // draws a hatched "?" there; when the question is over, the same cells carry their numbers.
 
 import { stripes } from "./canvas.js";

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from viz.components.cover import Cover, covering
-from viz.components.covered_data import cover_data, cover_table
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix, pack_matrix
 from viz.components.unpack import unpack
+from viz.modes.lesson.covered_data import Cover, cover_data
 
 WORDS = ("a", "b", "c")
 VALUES = torch.tensor([[0.125, 0.25, 0.625], [0.3, 0.4, 0.3], [0.7, 0.2, 0.1]])
@@ -33,31 +32,23 @@ def matrix() -> bytes:
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])
 def test_covered_map_lacks_hidden_cells(data):
-    with covering(COVER):
-        header, blocks = unpack(cover_data("key", data))
+    header, blocks = unpack(cover_data(COVER, "key", data))
     assert np.flatnonzero(np.isnan(blocks["values"])).tolist() == header["covers"]["cells"] == HIDDEN
 
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])
 def test_described_map_lists_cells(data):
-    with covering(replace(COVER, is_open=False)):
-        header, blocks = unpack(cover_data("key", data))
+    header, blocks = unpack(cover_data(replace(COVER, is_open=False), "key", data))
     assert header["covers"] == {"cells": HIDDEN, "open": False, "word": "covered"}
     assert np.allclose(blocks["values"], VALUES.flatten())
 
 
-def test_view_without_cover_is_untouched():
-    assert cover_data("key", maps()) == maps()
-
-
 def test_covered_table_lacks_named_row():
-    with covering(COVER):
-        table = {"name": ["x", "y"], "value": [0.625, 0.5], "text": ["a", "b"]}
-        assert cover_table(table) == {"name": ["x", "y"], "value": [0.625, None], "text": ["a", "?"]}
-    assert cover_table({"name": ["y"], "value": [0.5]}) == {"name": ["y"], "value": [0.5]}
+    table = {"name": ["x", "y"], "value": [0.625, 0.5], "text": ["a", "b"]}
+    assert cover_data(COVER, "", table) == {"name": ["x", "y"], "value": [0.625, None], "text": ["a", "?"]}
+    assert cover_data(replace(COVER, is_open=False), "", table) == table
 
 
 def test_strip_covers_map_of_code():
-    with covering(Cover(views=frozenset({"strip.0"}))):
-        _, blocks = unpack(cover_data("strip", maps()))
+    _, blocks = unpack(cover_data(Cover(views=frozenset({"strip.0"})), "strip", maps()))
     assert np.isnan(blocks["values"]).all()
