@@ -83,10 +83,10 @@ def run(lane: list[list[str]], options: list[str], log: IO[str] | None) -> list[
 
 def run_all(suite: str, options: list[str]) -> list[int]:
     """Run the lanes of a suite; only the first writes at once, the others when all have ended."""
-    first, *others = lanes(suite)
-    with ExitStack() as stack, ThreadPoolExecutor(len(others) + 1) as pool:
-        logs = [stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in others]
-        ends = [pool.submit(run, lane, options, log) for lane, log in zip([first, *others], [None, *logs], strict=True)]
+    first, *behind = lanes(suite)
+    with ExitStack() as stack, ThreadPoolExecutor(len(behind) + 1) as pool:
+        logs = [stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in behind]
+        ends = [pool.submit(run, lane, options, log) for lane, log in zip([first, *behind], [None, *logs], strict=True)]
         results = [result for end in ends for result in end.result()]
         for log in logs:
             log.seek(0)
@@ -95,7 +95,7 @@ def run_all(suite: str, options: list[str]) -> list[int]:
 
 
 def environment() -> dict[str, str]:
-    """Return the processes' environment: what one compiles the others read. To compile it takes each of dozens 13 s."""
+    """Return the processes' environment: what one compiles the behind read. To compile it takes each of dozens 13 s."""
     variables = os.environ | {"MALLOC_ARENA_MAX": "2"}  # as in the Dockerfile: what a run of the app took is given back
     if sys.dont_write_bytecode:
         variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "compiled")}

@@ -47,8 +47,8 @@ def describe(t: Translate, code: str) -> str:
     for suffix, variant in (("", code), ("_standard", BASELINES[code])):
         summary = summarise(runs[variant])
         values |= {
-            f"{name}{suffix}": span(_digits(name, summary[name].low), _digits(name, summary[name].high))
-            for name in ("first_share", "loss")
+            f"{name}{suffix}": span(write(summary[name].low), write(summary[name].high))
+            for name, write in (("first_share", part), ("loss", "{:.2f}".format))
         }
     return t("attention_today.trained.says", **values)
 

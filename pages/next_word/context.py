@@ -7,11 +7,21 @@ from functools import wraps
 import streamlit as st
 
 from pages.next_word import compute
-from pages.next_word.decoders import decoders, default_model, take, take_preset, twin
+from pages.next_word.decoders import (
+    decoders,
+    default_decoder,
+    describe_twin,
+    offer_decoder,
+    preset_button,
+    row,
+    take,
+    take_preset,
+    twin,
+)
 from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz.core.random_place import random_place
-from viz.frame.available_models import is_here, listed_entries, megabytes_to_fetch
+from viz.frame.available_models import megabytes_to_fetch
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
@@ -22,7 +32,6 @@ from viz.frame.specs import Mask, Source
 from viz.models.registry import SMALL_DECODER
 from viz.models.stream import has_words, logit_cap, writable_token
 from viz.models.tokens import Tokens, guesses
-from viz.models.trained.twins import words
 from viz.params import Text
 from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
@@ -109,6 +118,9 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     The chips come first, so that they do not push down the elements below.
     """
     source, example = _decoders_source(scene)
+    if source is not None and example and source.model in OF_TWINS and megabytes_to_fetch(SMALL_DECODER):
+        offer_decoder(scene.t, source.model, _silent(scene))
+        return None
     context = None if source is None else _choose(scene, source, example)
     if example or context is None:
         _say_silent(scene, source)
@@ -117,7 +129,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     note_source(scene.t, context.source)
     name = context.source.model
     if name in OF_TWINS:
-        _describe_twin(scene.t, name)
+        describe_twin(scene.t, name)
     if example:
         say_unknown(scene.t, name, model(name).tokenizer, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):
@@ -130,7 +142,7 @@ def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
     source = scene.choice.source
     if source.kind == "model" and has_words(model(source.model)):
         return Source(kind="model", text=source.text, model=source.model), False
-    name = default_model() if source.kind == "model" else twin()
+    name = default_decoder() if source.kind == "model" else twin()
     return (Source(kind="model", text=source.text, model=name) if name else None), bool(name)
 
 
@@ -145,33 +157,20 @@ def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
     )
 
 
+def _silent(scene: Scene) -> str:
+    current = scene.choice.source
+    return scene.t(f"next_word.silent_{'model' if current.kind == 'model' else 'seeded'}", model=current.model)
+
+
 def _say_silent(scene: Scene, source: Source | None) -> None:
     """Report that the choice has no vocabulary head and name the decoder in its place, with a button to select it."""
-    t, current = scene.t, scene.choice.source
-    sentence = t(f"next_word.silent_{'model' if current.kind == 'model' else 'seeded'}", model=current.model)
+    t, sentence = scene.t, _silent(scene)
     if source is None:
         st.caption(sentence)
         return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_take"):
+    with row("take"):
         st.caption(paragraph(sentence, t("next_word.example", model=source.model)), width="content")
-        _preset_button(t, source.model)
-
-
-def _describe_twin(t: Translate, name: str) -> None:
-    """Say what a twin knows; where the decoder that writes English is not here, say so, with a button to fetch it."""
-    sentence = t("next_word.twin", model=name, n=len(words()))
-    if is_here(SMALL_DECODER) or SMALL_DECODER not in {entry.id for entry in listed_entries()}:
-        st.caption(sentence)
-        return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_missing"):
-        st.caption(paragraph(sentence, t("next_word.missing", model=SMALL_DECODER)), width="content")
-        if mb := megabytes_to_fetch(SMALL_DECODER):
-            label = t("choice.fetch", mb=mb)
-            st.button(label, key="next_fetch", on_click=take, args=(SMALL_DECODER,))
-
-
-def _preset_button(t: Translate, name: str) -> None:
-    st.button(t("next_word.take", model=name), key=f"take_{name}", on_click=take, args=(name,), type="tertiary")
+        preset_button(t, source.model)
 
 
 _PRESET: Remembered[str | None] = Remembered("_next_preset")

@@ -121,7 +121,7 @@ def test_first_paint_and_tooltip_values(visit):
     page = visit()
     grid = grid_of(page)
     weights = torch.stack([layer(i).weights for i in range(6)])
-    assert "“it” looks most at “animal” 0.6768" in sentence_of(page)
+    assert "“it” looks most at “animal” 0.68" in sentence_of(page)
     assert grid.locator(".thumb.chosen").get_attribute("aria-label") == "layer 3, head 1"
     assert_close(values(grid).view(16, 16), weights[3, 1], atol=NEAR, rtol=0)
     expect(grid.locator(".large")).to_have_attribute(

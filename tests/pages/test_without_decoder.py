@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from huggingface_hub import constants
 
+from pages.next_word.presets import opening
 from tests.modes.lesson.test_asked import bar_state, pictures
 from tests.packaged import packaged_file
 from viz.frame import available_models
@@ -97,18 +98,25 @@ def test_fetch_action_needs_missing_model(monkeypatch):
     assert requests == ["m"]
 
 
-def test_next_word_page_offers_decoder(open_app, online):
-    """The twin's own text, what the twin is, and the decoder that writes English: to be fetched, or not to be had."""
+@pytest.mark.parametrize("link", [{}, {"section": "logit_lens"}, {"model": DEFAULT_MODEL}])
+def test_next_word_page_offers_decoder(open_app, online, link):
+    """The decoder to be fetched, before any word of the twin's; else what the twin is, and its own text."""
     t = translator("en")
-    app = open_app("next_word")
-    assert not app.error and app.session_state["model"] == "twin-g8"
+    app = open_app("next_word", **link)
+    assert not app.error
     missing = t("next_word.missing", model=SMALL_DECODER)
     assert sum(missing in caption.value for caption in app.caption) == 1
     buttons = [button.label for button in app.button if button.key == "next_fetch"]
     assert buttons == [t("choice.fetch", mb=93)] * online
+    assert bool(pictures(app)) is not online
+    twins_text = opening("twin-g8", "en").text
+    assert (app.text_area(key="text").value == twins_text) is not online
     options = app.selectbox(key="model").options
     assert options.count(t("choice.to_fetch", model=SMALL_DECODER, mb=93)) == online
     assert any("requirements-models.txt" in caption.value for caption in app.caption) is not online
+    if online:
+        app.button(key="take_twin-g8").click().run()
+        assert not app.error and pictures(app) and app.text_area(key="text").value == twins_text
 
 
 def test_encoder_in_decoder_step_is_refused(open_app):

@@ -192,9 +192,11 @@ def wait_until_warm(is_warm: threading.Event) -> None:
 
 
 def _say(place: int, progress: Progress | None) -> None:
-    t = translator(LANG.value)
-    sentence = t("waiting.place", n=place) if place else t("waiting.working")
-    if progress is not None:
-        done_mb, total_mb = progress.done // 10**6, progress.total // 10**6
-        sentence = t("waiting.fetching", model=progress.name, done=done_mb, total=total_mb)
-    _PLACE.read().info(sentence)
+    t, notice = translator(LANG.value), _PLACE.read()
+    if progress is None:
+        notice.info(t("waiting.place", n=place) if place else t("waiting.working"))
+    else:
+        megabytes = {"done": progress.done // 10**6, "total": progress.total // 10**6}
+        notice.progress(
+            min(1.0, progress.done / progress.total), t("waiting.fetching", model=progress.name, **megabytes)
+        )

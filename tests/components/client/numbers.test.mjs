@@ -20,7 +20,8 @@ import {
   withTemperature,
 } from "../../../viz/components/client/lib/numbers.js";
 import { codePixels, decodeWeight, logColour } from "../../../viz/components/client/long/log_scale.js";
-import { partDigits, sayLarge } from "../../../viz/components/client/lib/describe.js";
+import { fourDigits } from "../../../viz/components/client/maps/digits.js";
+import { digits, partDigits, sayLarge } from "../../../viz/components/client/lib/describe.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
 
@@ -114,10 +115,12 @@ test("sentences are filled in as in Python, the right form beside each number", 
 
 test("weights of a sentence, and a list as the language writes it", () => {
   assert.deepEqual([0.67712, 0.5, 0, 3e-6, 0.9999, 1].map(partDigits), ["0.68", "0.50", "0", "<0.01", ">0.99", "1"]);
+  assert.deepEqual([-0.25, -3e-6, 0].map(fourDigits), ["−0.2500", ">−0.0001", "0.0000"]);
+  assert.deepEqual([digits(-0.25, true), digits(-0.25, false)], ["−0.2500", "−0.25"]);
   const words = { says_row: "{q}: {list}。", says_list: "{first}、{rest}" };
   const map = { rows: 1, columns: 3, values: Float32Array.of(0.25, 0.5, 0.25), exact: true };
   const said = sayLarge(words, map, { rows: ["x"], columns: ["a", "{rest}", "c"] }, { query: 0, key: null });
-  assert.equal(said, "x: “{rest}” 0.5000、“a” 0.2500、“c” 0.2500。");
+  assert.equal(said, "x: “{rest}” 0.50、“a” 0.25、“c” 0.25。");
 });
 
 test("two texts: the maps, their difference, a row's change, every head's small map", () => {

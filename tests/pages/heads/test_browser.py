@@ -40,7 +40,7 @@ def test_click_locks_sentence_across_texts(visit):
     small.nth(37).click()
     wait_run(page)
     page.locator(".st-key-try_wide button").click()  # far below the map
-    expect(sentence).to_have_text(re.compile("^“it” looks most at .*“animal” 0.2811"))
+    expect(sentence).to_have_text(re.compile("^“it” looks most at .*“animal” 0.28"))
     expect(grid.locator(".chip")).to_have_text(re.compile("it"))
     expect(grid.locator(".large")).to_be_in_viewport(ratio=0.5)
     expect(sentence).to_be_in_viewport(ratio=1)

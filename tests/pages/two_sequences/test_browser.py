@@ -29,7 +29,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     weights, rows, columns = capture.layer(3).weights[1], capture.queries.labels, capture.tokens.labels
     assert weights.shape == (13, 16)
     assert_close(values(grid).view(13, 16), weights, atol=NEAR, rtol=0)
-    assert f"“its” looks most at “animal” {float(weights[6, 2]):.4f}" in sentence_of(page)
+    assert f"“its” looks most at “animal” {float(weights[6, 2]):.2f}" in sentence_of(page)
     assert grid.locator(".tokens").nth(0).locator(".token").all_inner_texts() == list(rows)
     assert grid.locator(".tokens").nth(1).locator(".token").all_inner_texts() == list(columns)
     assert grid.locator("select option").evaluate_all("(all) => all.map((one) => one.value)") == [

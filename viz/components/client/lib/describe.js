@@ -43,6 +43,9 @@ export function partDigits(value) {
   return value < 0.005 ? "<0.01" : value >= 0.995 ? ">0.99" : value.toFixed(2);
 }
 
+/** A number of a sentence about many. @param {LargeMap} map @param {number} value */
+const inSentence = (map, value) => (map.limit ? digits(value, false) : partDigits(value));
+
 /** Count the numbers that are as large as the largest, apart from rounding. @param {number[]} values */
 function countLargest(values) {
   const least = Math.max(...values) - 1e-5 * Math.max(...values.map(Math.abs));
@@ -90,10 +93,10 @@ export function sayLarge(words, map, labels, focus, place) {
     .slice(0, 3);
   if (!best.length) return fill(row ? words.says_blind : words.says_unseen, { q, k });
   const alike = map.exact ? countLargest(visible.map(([value]) => value)) : 1;
-  const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i, numbers))}” ${digits(value, map.exact)}`);
+  const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i, numbers))}” ${inSentence(map, value)}`);
   const list =
     alike > best.length // any three of them would not be the most
-      ? fill(words.says_alike, { n: alike, value: digits(best[0][0], map.exact) })
+      ? fill(words.says_alike, { n: alike, value: inSentence(map, best[0][0]) })
       : phrases.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
@@ -146,7 +149,7 @@ export function describeMap(words, map, labels, name) {
     name,
     rows: map.rows,
     columns: map.columns,
-    value: digits(map.values[best] ?? 0, map.exact),
+    value: inSentence(map, map.values[best] ?? 0),
     q: nameToken(labels.rows, query, labels.numbers?.rows),
     k: nameToken(labels.columns, key, labels.numbers?.columns),
   });

@@ -147,7 +147,9 @@ export class LargeMap extends CanvasWindow {
   #number(value) {
     const { limit, decimals } = this.map;
     if (value === -Infinity || (!limit && value < 0.005)) return "";
-    return limit ? value.toFixed(decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
+    return limit
+      ? value.toFixed(decimals ?? 1).replace(/^-(0\.0*$)?/, (_, zero) => zero ?? "−")
+      : value.toFixed(2).replace(/^0/, "");
   }
 
   /** Draw the visible labels; those of the pair under the pointer and of the locked pair in boxes. */

@@ -2,6 +2,7 @@
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
+import { digits } from "../lib/describe.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
 import { Lines } from "../plot/lines.js";
@@ -293,7 +294,7 @@ class Sinusoids extends LiveView {
   }
 
   #say(row, column) {
-    const value = this.numbers.rows[row * this.numbers.width + column].toFixed(4),
+    const value = digits(this.numbers.rows[row * this.numbers.width + column], true),
       pair = column >> 1;
     const wave = length(this.numbers.omega[pair]);
     const sentence = column % 2 ? this.words.says_cos : this.words.says_sin;
