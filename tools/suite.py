@@ -95,7 +95,7 @@ def run_all(suite: str, options: list[str]) -> list[int]:
 
 
 def environment() -> dict[str, str]:
-    """Return the processes' environment: what one compiles the behind read. To compile it takes each of dozens 13 s."""
+    """Return the processes' environment: what one compiles the others read. To compile it takes each of dozens 13 s."""
     variables = os.environ | {"MALLOC_ARENA_MAX": "2"}  # as in the Dockerfile: what a run of the app took is given back
     if sys.dont_write_bytecode:
         variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "compiled")}
