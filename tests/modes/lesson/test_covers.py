@@ -233,10 +233,12 @@ def test_open_question_shows_no_answer(open_app, monkeypatch, lesson, lang):
 
 @pytest.mark.parametrize("number", [3, 6])
 def test_wall_lacks_covered_cells(open_app, monkeypatch, number):
-    """Of the maps of all heads, the cells that are asked are empty."""
+    """Of the maps of all heads, the cells that are asked are empty; the maps of a comparison are what they were."""
     answers = secrets(monkeypatch)
-    app = open_app("heads", lesson="ten_minutes", lesson_step=number, lang="zh")
-    data, blocks = next((data, blocks) for _, data, blocks in messages(app) if data.get("kind") == "wall")
+    app = open_app("heads", lesson="ten_minutes", lesson_step=number, lang="zh", section="all")
+    walls = {data["channel"]: (data, blocks) for _, data, blocks in messages(app) if data.get("kind") == "wall"}
+    assert walls["compare"][0]["what"] == "difference"
+    data, blocks = walls["grid"]
     assert not blocks["values"].reshape(-1, data["rows"], data["columns"])[:, answers["cover"].places].any()
 
 

@@ -15,7 +15,6 @@ from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
-from viz.models.capture import Head
 from viz.params import Choice, Flag, Ints, Parameter
 
 AnyParameter = TypeVar("AnyParameter", bound=Parameter[Any])
@@ -123,14 +122,14 @@ def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> 
         _of_channel(channel, BROWSER_PARAMETERS[name]).set(numbers[value] if is_layer_index else value)
 
 
-def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any], off: frozenset[Head]) -> Packed:
+def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any]) -> Packed:
     """Return the data of the large map beside the wall."""
     source, mask, layer, H = scene.choice.source, scene.choice.mask, choice["layer"], scene.capture.n_heads
     if wall.pool > 1 and choice["combine"] != "one" and view.what == "weights":
         several: Sequence[int] = choice["several"] or range(layer * H, (layer + 1) * H)
         together = frozenset(divmod(head, H) for head in several)
-        return head_grid.combined(source, together, choice["combine"], mask, view, off)
-    return head_grid.head_scores(source, layer, choice["head"], mask, view, off)
+        return head_grid.combined(source, together, choice["combine"], mask, view)
+    return head_grid.head_scores(source, layer, choice["head"], mask, view)
 
 
 def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
@@ -138,7 +137,7 @@ def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
     return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
 
 
-def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
+def grid(scene: Scene, view: specs.View) -> GridChoice:
     """Show every head of the capture at once, and return the user's choice.
 
     A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
@@ -147,19 +146,18 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     Args:
         scene: what the page shows.
         view: weights or scores, merged, hidden.
-        heads_off: heads switched off (layer, head); the maps are those of a run without them.
     """
     source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
     choice = _parameters(scene, channel)
-    wall = head_grid.wall(source, mask, view, heads_off)
-    head = _head(scene, view, wall, choice, heads_off)
+    wall = head_grid.wall(source, mask, view)
+    head = _head(scene, view, wall, choice)
     queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))
     query, key = (
         along["of"][choice[name]] if choice[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
     links = None
     if wall.pool > 1 and min(query, key) >= 0:
-        links = head_grid.links(source, mask, view, query, key, heads_off)
+        links = head_grid.links(source, mask, view, query, key)
     with st.container(key=f"{channel}_box", gap=None):
         NUMBERS.mount(key=f"{channel}_wall", data=wall.data)
         NUMBERS.mount(key=f"{channel}_head", data=head.data)
@@ -172,7 +170,6 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "head": head.id,
                 "choice": choice,
                 "links": links,
-                "off": sorted(heads_off),
                 "axes": {"queries": queries, "keys": keys, **_axis_flags(scene, view)},
             },
         )

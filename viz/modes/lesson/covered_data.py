@@ -69,7 +69,7 @@ def cover_data(cover: Cover, key: str, data: Any) -> Any:
         return _cover_json(cover, data)
     header, blocks = unpack(data)
     if (kind := header.get("kind")) in ("wall", "head"):
-        hidden = _cover_grid(cover) if cover.is_open else None
+        hidden = _cover_grid(cover) if cover.is_open and header["channel"] == "grid" else None
         return hidden[kind].data if hidden else data
     cells = _cells(cover, key, header, blocks)
     header = _header(cover, key, header)
@@ -153,7 +153,7 @@ def _in_view(cover: Cover, view: View) -> tuple[Mask, Sequence[int]] | None:
     if cover.choice is None or cover.places is None or not cover.places.any():
         return None
     capture = compute.read(cover.choice.source)
-    if capture.is_cross or cover.labels != capture.tokens.labels:
+    if cover.labels != capture.tokens.labels:
         return None
     of = head_grid.axis(capture.tokens, view).of
     places = np.zeros((max(of) + 1,) * 2, dtype=bool)
@@ -206,7 +206,7 @@ def _cover_wall(wall: Packed, places: Mask) -> Packed:
 
 def _cover_json(cover: Cover, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The choices of the head grid, the arcs of a row, or the printed matrices, without the covered numbers."""
-    if "wall" in data and (hidden := _in_view(cover, _view())):
+    if data.get("channel") == "grid" and (hidden := _in_view(cover, _view())):
         data = {**data, "covers": cover.encode(hidden[0])}
         if numbers := _cover_grid(cover) if cover.is_open else None:
             data |= {"links": None, **{name: packed.id for name, packed in numbers.items()}}

@@ -173,7 +173,7 @@ class Comparison extends View {
     const { wall, thumbs, palette, data } = this,
       [layer, head] = this.#second();
     thumbs.show(wall, { sort: wall.order[0], show: "all" }, { ...data.words }, palette, null);
-    thumbs.mark({ layer, head, combine: "one" }, [], [], []);
+    thumbs.mark({ layer, head, combine: "one" }, [], []);
   }
 
   #legend() {

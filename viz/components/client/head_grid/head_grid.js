@@ -174,11 +174,11 @@ class Grid extends View {
 
   #wall() {
     const { wall, choice, thumbs, panel } = this,
-      { words, links, off } = this.data;
+      { words, links } = this.data;
     const pair = this.pair(links);
     const sort = choice.sort === "link" && !pair ? "model" : choice.sort;
     thumbs.show(wall, { ...choice, sort }, words, this.palette, pair, coveredCells(this.data.covers));
-    thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), off, this.data.hues.heads);
+    thumbs.mark(choice, choice.combine === "one" ? [] : this.together(), this.data.hues.heads);
     panel.sort.list.value = choice.sort;
     if (panel.sort.list.selectedIndex < 0) panel.sort.list.value = "model"; // this wall has no such number
     panel.show.show(choice.show);

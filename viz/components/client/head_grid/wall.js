@@ -7,7 +7,6 @@ import { css, scoreColour, weightColour } from "../lib/colour.js";
 import { distanceFromZero, MASKED, NOWHERE, numberOf, poolMax, sortHeads, wallValue } from "../lib/numbers.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 
-const OFF = 0.25; // how opaque the map of a head is that is switched off
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
 
 export class Wall {
@@ -50,7 +49,7 @@ export class Wall {
     const isOther = layout !== this.layout || wall.id !== this.painted || palette !== this.palette;
     if (isOther) this.#paint(wall, palette, covered);
     [this.layout, this.painted, this.palette] = [layout, wall.id, palette];
-    if (isOther) this.off = null; // drawn when it is marked
+    if (isOther) this.draw();
     this.element.setAttribute("aria-label", fill(words.wall_alt, { layers: wall.n_layers, heads: wall.n_heads }));
   }
 
@@ -104,7 +103,7 @@ export class Wall {
     for (const canvas of [this.maps, this.lights]) [canvas.width, canvas.height] = sides;
   }
 
-  /** Every map in its place; faint where its head is switched off. */
+  /** Every map in its place. */
   draw() {
     if (!this.places) this.#measure();
     const { maps, places } = this,
@@ -112,8 +111,7 @@ export class Wall {
     context.clearRect(0, 0, maps.width, maps.height);
     context.imageSmoothingEnabled = false;
     const { canvas, across, rows, columns } = this.sheet;
-    this.buttons.forEach(({ classList }, i) => {
-      context.globalAlpha = classList.contains("off") ? OFF : 1;
+    this.buttons.forEach((_, i) => {
       context.drawImage(canvas, (i % across) * columns, Math.floor(i / across) * rows, columns, rows, ...places[i]);
     });
   }
@@ -166,23 +164,16 @@ export class Wall {
   }
 
   /** Mark the chosen head, those taken together, and those switched off; draw, if any of the maps is another one. */
-  mark(choice, together, off, hues) {
+  mark(choice, together, hues) {
     for (const button of this.buttons) {
       const isChosen = button.layer === choice.layer && button.head === choice.head;
       const place = together.indexOf(button.index);
       button.classList.toggle("chosen", isChosen);
       button.classList.toggle("together", place >= 0);
       button.style.setProperty("--hue", place >= 0 && choice.combine === "max" ? css(hues[place % hues.length]) : "");
-      button.classList.toggle(
-        "off",
-        off.some(([layer, head]) => layer === button.layer && head === button.head),
-      );
       button.setAttribute("aria-pressed", String(choice.combine === "one" ? isChosen : place >= 0));
       button.tabIndex = isChosen ? 0 : -1;
     }
-    const before = this.off;
-    this.off = JSON.stringify(off);
-    if (this.off !== before) this.draw();
     if (!this.buttons.some((button) => button.tabIndex === 0) && this.buttons.length) this.buttons[0].tabIndex = 0;
   }
 

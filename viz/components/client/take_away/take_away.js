@@ -327,7 +327,6 @@ class Away {
         links,
         wall: wall.id,
         head: head?.id,
-        off: [],
         axes: stack.axes,
         hues: header.colours,
         words: this.#words(),
