@@ -196,7 +196,5 @@ def _say(place: int, progress: Progress | None) -> None:
     if progress is None:
         notice.info(t("waiting.place", n=place) if place else t("waiting.working"))
     else:
-        megabytes = {"done": progress.done // 10**6, "total": progress.total // 10**6}
-        notice.progress(
-            min(1.0, progress.done / progress.total), t("waiting.fetching", model=progress.name, **megabytes)
-        )
+        text = t("waiting.fetching", model=progress.name, done=progress.done // 10**6, total=progress.total // 10**6)
+        notice.progress(min(1.0, progress.done / progress.total), text)

@@ -45,11 +45,8 @@ export function buildPanel(root, words, measures, act) {
   };
   // The pictures first, what changes them below.
   panel.left.append(panel.wall, bar(panel.sort.element, panel.show.element), panel.note, panel.legend, panel.keys);
-  panel.right.append(panel.name, panel.says, panel.large, panel.axes, panel.lock, panel.tokens);
-  panel.right.append(
-    bar(panel.look.element, panel.combine.element, panel.zoom.element, panel.save.element),
-    panel.hint,
-  );
+  panel.right.append(panel.look.element, panel.name, panel.says, panel.large, panel.axes, panel.lock, panel.tokens);
+  panel.right.append(bar(panel.combine.element, panel.zoom.element, panel.save.element), panel.hint);
   panel.right.append(panel.temperature.element);
   const panes = element("div", "panes");
   panes.append(panel.left, panel.right);
