@@ -98,6 +98,16 @@ def test_untried_models_are_refused(load_family, name):
     assert refusal(model, capture(model, checkpoints.TEXT), 0).endswith((".",))
 
 
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [("bias", "a bias of its own"), ("score_mod", "a cap on its scores"), ("sink", "a learned sink")],
+)
+def test_untried_options_are_refused(minilm, option, sentence):
+    read = capture(minilm, FOX)
+    call = replace(read.calls[0], options={**read.calls[0].options, option: torch.zeros(1)})
+    assert sentence in refusal(minilm, replace(read, stacks={"encoder": (call, *read.calls[1:])}), 0)
+
+
 def edge(model, text, layer, number, query, key):
     """A head, the edge's query and key, its weights of all keys, and the other words."""
     read = capture(model, text)

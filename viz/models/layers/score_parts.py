@@ -13,7 +13,7 @@ from viz.models.layers.positions import norm_weights, query_key_change
 from viz.models.layout import LoadedModel
 
 LONG = 4.0
-"""Times the median length from which a decoder's token counts as a sink: they have 6 to 10, other words up to 2."""
+"""Times the median length from which a token's stream is a sink's: of SmolLM2's they have 6 to 10."""
 
 
 def refusal(model: LoadedModel, capture: Capture, layer: int) -> str:
@@ -36,6 +36,26 @@ def refusal(model: LoadedModel, capture: Capture, layer: int) -> str:
     if find_block_layout(model, next(iter(capture.stacks))).norm not in ("pre", "post"):
         return "This model has norms behind its parts, in front of the sum, with which the split has not been tried."
     return ""
+
+
+def visible_tokens(capture: Capture, layer: int, query: int) -> Tensor:
+    """True for the tokens that a query may look at, (T,)."""
+    allowed = capture.calls[layer].options.get("allowed")
+    every = torch.ones(len(capture.tokens.ids), dtype=torch.bool)
+    return every if allowed is None else allowed.flatten(0, -3)[0, query] if allowed.dim() > 2 else allowed[query]
+
+
+def sinks(capture: Capture, layer: int) -> list[int]:
+    """Tokens whose stream is several times as long as the others': a share of their scores says little."""
+    stack = next(iter(capture.stacks))
+    lengths = capture.states[stack][layer].norm(dim=-1)
+    return (lengths > LONG * lengths.median()).nonzero().flatten().tolist()
+
+
+def words_of(capture: Capture, layer: int) -> list[int]:
+    """Tokens that scores are split for and held against: no special ones, no sinks, not the first of a decoder."""
+    left_out = {*sinks(capture, layer), *([0] if "decoder" in capture.stacks else [])}
+    return [at for at, special in enumerate(capture.tokens.special) if not special and at not in left_out]
 
 
 def scoring_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[ScoringHead, ...]:
