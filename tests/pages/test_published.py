@@ -11,11 +11,11 @@ LAYERS_REFUSED = {
     # Experts, a norm over all heads, half of each head turned by its position.
     "MiniMax-M2": (1, 2),
     # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
-    "DeepSeek-V3": (3, 31),
+    "DeepSeek-V3": (3, 30),
     # Normed values, keys and values of an earlier layer: pages that reckon with V = X W_V say so.
-    "gemma-4-E2B": (5, 37),
+    "gemma-4-E2B": (5, 36),
     # Two layers of attention in each block, which read short vectors.
-    "LongCat-Flash": (3, 34),
+    "LongCat-Flash": (3, 33),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
