@@ -28,7 +28,7 @@ VALUE_UNITS = 1_000
 N_NEXT = 5
 """Number of likeliest words."""
 MOST_TOKENS = 64
-"""Tokens of a prompt, the last ones of a text."""
+"""Tokens of a prompt; of a longer one the beginning is gone on from, and said to be."""
 N_SHADES = 24
 """Number of opacities of a small map: more cannot be told apart, and take twice the bytes."""
 LAST_WORD = re.compile(r"(.*\S)\s+(\w+)[.!?…]+\s*", re.DOTALL)
@@ -150,6 +150,8 @@ def next_words(model: LoadedModel, text: str) -> Next | None:
     tokens = read_text(model.tokenizer, prompt, MOST_TOKENS)
     if is_spelled(tokens):
         return None
+    if tokens.n_excess:
+        prompt, last_word = tokens.text, ""
     shares = chances(logits_of(model, tokens.ids)[-1])
     best = shares.topk(N_NEXT)
     token = word_token(model.tokenizer, last_word)

@@ -50,19 +50,17 @@ def draw(lang: str, pair: Mapping[str, Any]) -> None:
 
 
 def _stories(lang: str, pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    if pair["made"]:
-        numbers = [{**story, "writes": True} for story in stories_on_file()[lang]]
-    else:
-        numbers = [loading.module("pages.start.own_sentence").read_story(pair)]
-    return [{**sentence, **story} for sentence, story in zip(pair["sentences"], numbers, strict=True)]
+    if not pair["made"]:
+        return [{**pair["sentences"][0], **loading.module("pages.start.own_sentence").read_story(pair)}]
+    stories = zip(pair["sentences"], stories_on_file()[lang], strict=True)
+    return [{**sentence, **story, "writes": True} for sentence, story in stories]
 
 
 def _with_links(lang: str, pair: Mapping[str, Any], story: Mapping[str, Any]) -> Mapping[str, Any]:
     """Add the address of each part's page; the decoder's has the text that it goes on from."""
     shared = {"lang": lang, "text": story["text"], "model": pair["model"], "layer": pair["layer"], "head": pair["head"]}
-    after = story["next"] or {}
     texts = {"takes": shared, "heads": shared, "next": {"lang": lang}}
-    if after:
+    if after := story["next"]:
         texts["next"] |= {"text": after["prompt"], "model": after["model"]}
     links = {
         name: f"{path_of(page)}?{urlencode({**texts[name], **section})}" for name, (page, section) in LINKS.items()

@@ -76,6 +76,8 @@ def test_next_words_end_at_last_word():
     finished, is_open = (numbers.next_words(decoder, f"the cat saw a red bird{end}") for end in (".", ""))
     assert (finished["prompt"], finished["last_word"]) == ("the cat saw a red", "bird")
     assert (is_open["prompt"], is_open["last_word"], is_open["share"]) == ("the cat saw a red bird", "", 0.0)
+    long = numbers.next_words(decoder, "the cat saw a red bird . " * 20 + "the dog ran.")
+    assert long["prompt"].count("bird") == 9 and long["last_word"] == "", "what it went on from, not the whole text"
     assert finished["share"] <= finished["shares"][0] == max(finished["shares"])
 
 

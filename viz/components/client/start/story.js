@@ -42,6 +42,7 @@ class Story extends View {
   #show() {
     const { stories, at, query } = this.data ?? { stories: [] },
       story = stories.find(({ text }) => text === this.chosen?.text) ?? stories[0];
+    this.story = story;
     if (!story) return;
     const word = this.chosen?.text === story.text ? this.chosen.query : (at ?? story.labels.indexOf(query));
     this.root.replaceChildren(this.#takes(story, word), this.#heads(story), this.#next(story));
@@ -150,10 +151,8 @@ class Story extends View {
 
   /** The next words with their shares. */
   asTables() {
-    const [story] = this.data.stories;
-    return story?.next
-      ? [{ columns: ["", ""], rows: story.next.words.map((word, at) => [word, story.next.shares[at]]) }]
-      : [];
+    const next = this.story?.next;
+    return next ? [{ columns: ["", ""], rows: next.words.map((word, at) => [word, next.shares[at]]) }] : [];
   }
 }
 
