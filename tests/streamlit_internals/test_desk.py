@@ -26,6 +26,7 @@ print(json.dumps([views, [name for name in sys.modules if name.startswith(("viz.
 """
 
 
+@pytest.mark.long
 def test_desk_imports_no_private_name():
     """Neither its server nor its first page and Heads, which draw their pictures; nor app.py run as a script."""
     process = subprocess.run(
