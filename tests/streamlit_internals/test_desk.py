@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.streamlit_internals.names import imported_names
 from viz import ROOT
 
