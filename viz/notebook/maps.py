@@ -13,8 +13,7 @@ from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
 from viz.notebook.forms.arrays import as_maps
 from viz.notebook.on_demand import LayerOnDemand
-from viz.notebook.precision import PLAIN
-from viz.notebook.survey import LayerSurvey, survey_layer
+from viz.notebook.survey import PLAIN, LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000
 """Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
