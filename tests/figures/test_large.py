@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from viz.figures.large import MANY, figure_of, heat_map, line_figure
-from viz.figures.line_chart import Axis, LineChart, Series
+from viz.figures.large import MANY, figure_of, heat_map
 from viz.figures.palette import plain
 from viz.figures.table import Side, Table
 
@@ -128,17 +127,6 @@ def test_heat_map_takes_a_tensor():
     figure = heat_map(RANDOM.random((2, 3)), ["a", "b"], ["c", "d", "e"], row_title="query", column_title="key")
     assert figure.data[0].z.shape == (2, 3)
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("key", "query")
-
-
-def test_line_figure_keeps_the_chart():
-    line = Series(name="computed", x=[1, 2, 4], y=[0.5, math.nan, 2.0], colour=(1, 2, 3))
-    dots = Series(name="measured", x=[1], y=[3.0], colour=(1, 2, 3), dash=None, marker=9)
-    figure = line_figure(LineChart(series=[line, dots], x=Axis("n", log=True), y=Axis("time")))
-    np.testing.assert_array_equal(figure.data[0].y, [0.5, math.nan, 2.0])
-    assert [trace.mode for trace in figure.data] == ["lines+markers", "markers"]
-    assert figure.layout.xaxis.type == "log"
-    in_bytes = line_figure(LineChart(series=[line], x=Axis("n"), y=Axis("size", in_bytes=True)))
-    assert "2 B" in in_bytes.layout.yaxis.ticktext
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -1,7 +1,7 @@
 """A large figure for close work, with plotly's zoom, pan, selection and comparison: of a map, bars, lines or points.
 
 plotly is imported with the first figure. The browser's menu opens any picture of the app so
-(:mod:`viz.frame.large_figure`); scripts and notebooks call :func:`heat_map` and :func:`line_figure`.
+(:mod:`viz.frame.large_figure`); notebooks call :func:`heat_map`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from viz.figures.byte_axis import named_byte_ticks
 from viz.figures.layout import LETTERS, axis, base_layout, colour_bar
-from viz.figures.line_chart import Axis, LineChart
 from viz.figures.palette import BLUE, GREY, plain, rgba, scores_scale, series_style, weights_scale
 from viz.figures.plotly_figure import load_plotly
 from viz.figures.table import Scale, Side, Table
@@ -54,22 +53,6 @@ def heat_map(
     """
     x, y = Side(title=column_title), Side(title=row_title)
     return figure_of([Table(kind="map", values=np.asarray(values), names=rows, columns=columns, x=x, y=y)])
-
-
-def line_figure(chart: LineChart) -> "Figure":
-    """Return a line chart as a figure, without its bands and marks."""
-    x, y = _side(chart.x), _side(chart.y)
-    places = [np.stack([np.asarray(of, dtype=float).ravel() for of in (line.x, line.y)], 1) for line in chart.series]
-    names = [line.name for line, at in zip(chart.series, places, strict=True) for _ in at]
-    dots = {line.name for line in chart.series if line.dash is None}
-    dots -= {line.name for line in chart.series if line.dash}
-    values = np.concatenate(places) if places else np.zeros((0, 2))
-    table = Table(kind="lines", values=values, names=names, columns=[x.title, y.title], x=x, y=y, dots=frozenset(dots))
-    return figure_of([table])
-
-
-def _side(of: Axis) -> Side:
-    return Side(title=of.title, log=of.log, reversed=of.reversed, in_bytes=of.in_bytes)
 
 
 def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":

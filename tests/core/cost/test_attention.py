@@ -1,13 +1,11 @@
 """Counts of one layer against hand values, a loop that counts every operation, the tensors, and torch's own counter."""
 
-from contextlib import nullcontext
 from itertools import product
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from viz.core.cost.__main__ import main
 from viz.core.cost.attention import (
     attention_flops,
     kv_cache_bytes,
@@ -117,11 +115,3 @@ def test_shortest_finds_the_first(first):
 
 def test_shortest_gives_up():
     assert shortest(lambda _: False) is None
-
-
-@pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
-def test_command_prints_costs_or_error(monkeypatch, capsys, options, expected):
-    monkeypatch.setattr("sys.argv", ["viz.core.cost", *options])
-    with nullcontext() if "," in expected else pytest.raises(SystemExit):
-        main()
-    assert expected in "".join(capsys.readouterr())

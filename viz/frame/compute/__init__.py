@@ -125,9 +125,9 @@ def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozen
 
 
 @cached
-def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
+def trace(source: Source, layer: int, mask: Mask) -> MultiHeadTrace:
     """Every intermediate of one layer."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     n_queries, n_keys = text_capture.calls[layer].q.shape[1], text_capture.calls[layer].k.shape[1]
     with torch.inference_mode():
         return text_capture.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))

@@ -70,15 +70,13 @@ def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> La
 
 
 @cached
-def layer_maps(
-    source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> LayerMaps:
+def layer_maps(source: Source, layer: int, mask: Mask, view: View) -> LayerMaps:
     """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
 
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
     hiding leaves cells out.
     """
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     return look(
         _steps(text_capture, layer, _allowed(text_capture, mask)), text_capture.queries, text_capture.tokens, view
     )
@@ -94,9 +92,9 @@ def _steps(text_capture: Capture, layer: int, allowed: Tensor | None) -> Attenti
 
 
 @cached
-def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
+def wall(source: Source, mask: Mask, view: View) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     queries, keys, allowed = text_capture.queries, text_capture.tokens, _allowed(text_capture, mask)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
@@ -111,32 +109,28 @@ def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = fr
 
 
 @cached
-def head_scores(
-    source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> Packed:
+def head_scores(source: Source, layer: int, head: int, mask: Mask, view: View) -> Packed:
     """The chosen head: its scores as the view shows them, or, for weights, those of all tokens.
 
     From these the browser computes the weights at any temperature, and merges and hides like
     :mod:`viz.core.analysis.map_statistics`.
     """
     if view.what == "scores":
-        scores = layer_maps(source, layer, mask, view, heads_off).values[head]
+        scores = layer_maps(source, layer, mask, view).values[head]
     else:
-        scores = trace(source, layer, mask, heads_off).masked[head]
-    sink = read(source, heads_off).calls[layer].options.get("sink")
+        scores = trace(source, layer, mask).masked[head]
+    sink = read(source).calls[layer].options.get("sink")
     with_sink = {} if sink is None or view.what == "scores" else {"sink": float(sink[head])}
     return pack_head(scores, layer=layer, head=head, channel=source.channel, **with_sink)
 
 
 @cached
-def combined(
-    source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> Packed:
+def combined(source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View) -> Packed:
     """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
     total: Tensor | None = None
     for layer in sorted({layer for layer, _ in heads}):
         layer_heads = [head for head_layer, head in heads if head_layer == layer]
-        maps = layer_maps(source, layer, mask, view, heads_off).values[layer_heads]
+        maps = layer_maps(source, layer, mask, view).values[layer_heads]
         part = maps.sum(0) if how == "mean" else maps.amax(0)
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
@@ -146,11 +140,9 @@ def combined(
 
 
 @cached
-def links(
-    source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
-) -> tuple[float, ...]:
+def links(source: Source, mask: Mask, view: View, query: int, key: int) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     allowed = _allowed(text_capture, mask)
     layers = (_steps(text_capture, i, allowed) for i in range(text_capture.n_layers))
     maps = (look(steps, text_capture.queries, text_capture.tokens, view).values for steps in layers)
