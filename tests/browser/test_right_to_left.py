@@ -66,6 +66,6 @@ def test_start_takes_text_from_right(visit):
     expect(page.locator(".start .word").first).to_contain_text("ש")
     places = page.locator(".start .word").evaluate_all(PLACES)
     assert len(places) > 1 and places == sorted(places, reverse=True)
-    page.locator(".start form").get_by_role("button", name=translator("en")("start.arcs_show")).click()
+    page.locator(".story").get_by_role("link", name=translator("en")("start.story_heads_more")).click()
     wait_run(page)
     expect(page.locator(".st-key-text_row textarea")).to_have_css("direction", "rtl")

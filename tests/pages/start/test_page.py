@@ -103,16 +103,6 @@ def test_link_parameter_counts_as_choice(open_app):
     assert app.session_state["text"] != CHINESE["text"]
 
 
-def test_typed_sentence_opens_heads(open_app):
-    packaged_file(CHINESE["model"])
-    app = open_app(FIRST, lang="zh")
-    app.session_state["text"], app.session_state["_typed"] = "猫坐在垫子上。", True  # what the box's callback does
-    app.run()
-    assert not app.exception and app.title[0].value == translator("zh")("heads.title")
-    assert app.text_area(key="text").value == "猫坐在垫子上。"
-    assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
-
-
 SENTENCE = "The cat sat on the mat because it was warm."
 
 
@@ -149,13 +139,15 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     assert among[visible["at"]].max() == among.max() and words[visible["at"]]
 
 
-@pytest.mark.parametrize("text", ["", "  ", "word " * 200])
+@pytest.mark.parametrize("text", ["", "  ", "word " * 200, "猫坐在垫子上。" * 20])
 def test_sentence_without_arcs(open_app, text):
-    """Nothing typed is the example; a long text is opened on Heads."""
-    app = open_app(FIRST, sentence=text)
+    """Nothing typed is the example; a long text is opened on Heads, with the model that reads its language."""
+    packaged_file(CHINESE["model"])
+    app = open_app(FIRST, lang="zh" if text.startswith("猫") else "en", sentence=text)
     assert not app.exception
     if text.strip():
-        assert app.title[0].value == translator("en")("heads.title") and app.text_area(key="text").value == text
+        assert app.text_area(key="text").value == text and link(app)["section"] == "all_heads"
+        assert (app.session_state["model"] == CHINESE["model"]) == text.startswith("猫")
     else:
         assert len(view_payload(app, "arcs")["sentences"]) == 2
 

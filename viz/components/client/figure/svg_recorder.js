@@ -7,8 +7,6 @@ const STATE = [
   "strokeStyle",
   "globalAlpha",
   "lineWidth",
-  "lineCap",
-  "lineJoin",
   "font",
   "textAlign",
   "textBaseline",
@@ -90,8 +88,6 @@ class Sketch {
   imageSmoothingEnabled;
   globalAlpha;
   lineWidth;
-  lineCap;
-  lineJoin;
 
   constructor(canvas) {
     this.canvas = canvas;
@@ -103,8 +99,6 @@ class Sketch {
       strokeStyle: "#000",
       globalAlpha: 1,
       lineWidth: 1,
-      lineCap: "butt",
-      lineJoin: "miter",
       font: "10px sans-serif",
       textAlign: "start",
       textBaseline: "alphabetic",
@@ -139,9 +133,6 @@ class Sketch {
   setLineDash(dashes) {
     this.dashes = dashes;
   }
-  getLineDash() {
-    return this.dashes;
-  }
   beginPath() {
     this.path = "";
   }
@@ -156,9 +147,6 @@ class Sketch {
   }
   bezierCurveTo(...points) {
     this.#to("C", ...points);
-  }
-  quadraticCurveTo(...points) {
-    this.#to("Q", ...points);
   }
   rect(x, y, wide, high) {
     this.path += rectangle(x, y, wide, high);
@@ -263,8 +251,6 @@ class Sketch {
     return {
       fill: "none",
       "stroke-width": this.lineWidth,
-      "stroke-linecap": this.lineCap,
-      "stroke-linejoin": this.lineJoin,
       "stroke-dasharray": dashes,
       ...this.#paint("stroke"),
     };

@@ -126,7 +126,7 @@ class Sinusoids extends LiveView {
 
   #slider(bar, key, range, read) {
     const link = key === "base" ? key : key === "d_model" ? "pe_width" : `pe_${key}`; // what a link calls it (without=)
-    const label = element("label", "slider", { "data-link": link }),
+    const label = element("label", "slider", { style: `display: var(--without-${link}, grid)` }),
       title = element("span", "name"),
       value = element("output");
     this.titles[key] = title;

@@ -125,22 +125,16 @@ class Arcs extends View {
       "aria-label": words.own,
     };
     this.input = element("input", "", attributes);
-    const heads = element("button", "plain", { type: "button" }, words.show);
-    heads.addEventListener("click", () => this.#sendTyped({ heads: true }));
-    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.look), heads);
+    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.look));
     this.input.addEventListener("focus", () => this.input.select());
-  }
-
-  #sendTyped(how) {
-    if (!this.input.value.trim()) return this.input.focus();
-    if (!how.heads) this.status.textContent = this.data.words.reading;
-    this.send("typed", { ...how, text: this.input.value });
   }
 
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#sendTyped({});
+      if (!this.input.value.trim()) return this.input.focus();
+      this.status.textContent = this.data.words.reading;
+      this.send("typed", { text: this.input.value });
     });
     this.keepKeys();
     const wordOf = (event) => event.target instanceof Element && event.target.closest(".word");
