@@ -255,6 +255,7 @@ assert queue_notice.stores() is queue_notice.stores() and len(made) == 1, "made 
 """
 
 
+@pytest.mark.long
 def test_imports_make_no_stores():
     """They are made by make_app, or where something without a server first asks for them."""
     process = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, cwd=ROOT, check=False)

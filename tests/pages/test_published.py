@@ -20,7 +20,7 @@ LAYERS_REFUSED = {
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
 
-@pytest.mark.fast("gemma-3-4b")
+@pytest.mark.long
 @pytest.mark.parametrize("name", LAYERS_REFUSED)
 def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, name):
     """Every view of every page is opened with a small model of a published configuration."""

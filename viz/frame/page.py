@@ -175,25 +175,29 @@ class Page:
         """The lead of a section, and the section itself, in a fragment of its own if it may be one."""
         if modes.shows("section_lead"):
             say(modes.lead_of(scene.t, self.name, section.texts))
-        draw = partial(self._draw_section, scene.t, section, scene.choice)
+        draw = partial(self._draw_section, scene.t, section, scene.choice, is_alone=may_be_fragment)
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
             context_copy = without_results(context)
             fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
         else:
             draw(context)
 
-    def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
-        """The picture of a section and what it shows, and the footer."""
+    def _draw_section(
+        self, t: Translate, section: Section, choice: Choice | None, context: Any, *, is_alone: bool
+    ) -> None:
+        """The picture of a section and what it shows, and the footer: where there is a title, beside that."""
         if choice and not _has_own_numbers(section) and (problem := self._misfit(choice, section)):
             say_error(t, problem)
             self.finish()
             return
         checks: list[Check] = []
+        place = st.container(key="actions") if is_alone and modes.shows("title") else nullcontext()
         modes.draw_picture(t, section, lambda: checks.extend(section.draw(context) or ()))
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
         if modes.shows("footer"):
-            footer(t, self.name, section, context, checks)
+            with place:
+                footer(t, self.name, section, context, checks)
         self.finish()
 
     def _misfit(self, choice: Choice, section: Section) -> ModelError | None:

@@ -129,6 +129,7 @@ def test_own_lines_pass_checks(open_app):
     assert "the cat sees the dog" in page_texts(app)
 
 
+@pytest.mark.fast("95-1")
 @pytest.mark.parametrize(("n_words", "n_cut"), [(LONGEST - 2, 0), (LONGEST - 1, 1)])
 def test_long_own_line_truncated_with_note(open_app, n_words, n_cut):
     """The model adds two tokens to the words."""

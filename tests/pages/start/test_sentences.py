@@ -13,6 +13,7 @@ from viz import ASSETS
 from viz.models import registry
 
 
+@pytest.mark.fast("en")
 @pytest.mark.parametrize("lang", TWINS)
 def test_weights_file_equals_head(lang):
     file_pair = pairs()[lang]

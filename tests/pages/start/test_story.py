@@ -24,6 +24,7 @@ from viz.text import LANGUAGES
 ARABIC = "القطة تجلس على الحصير"
 
 
+@pytest.mark.fast("en")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_story_file_equals_models(lang):
     """Values add up to the head's output, pixels are roots of weights, and next words are the decoder's."""

@@ -104,14 +104,24 @@ class Choice:
 class Chips:
     """The row of chips: each is a small button that names what is chosen, and opens its controls."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: str) -> None:
         self._row = st.container(key="chips", horizontal=True, gap="xsmall")
         self._names: set[str] = set()
+        self._label = settings
+        self._settings: DeltaGenerator | None = None
 
     def add(self, name: str, label: str) -> DeltaGenerator:
         """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
         self._names.add(name)
         return self._row.popover(label, key=f"chip_{name}")
+
+    def add_setting(self, name: str, chosen: str = "") -> DeltaGenerator:
+        """A part of the chip of settings, whose label ends with what is ``chosen`` in the first part."""
+        self._names.add(name)
+        if self._settings is None:
+            label = " · ".join(filter(None, (self._label, chosen)))
+            self._settings = self._row.popover(label, key="chip_settings")
+        return self._settings.container(key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
         """Return True if the chip is there already: sections below each other share it."""
@@ -141,7 +151,7 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     lang = LANG.value
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
-        chips = Chips()
+        chips = Chips(t("chips.settings"))
     # The default text depends on the model in the link.
     reads_text, default = controls.text, controls.default_text()
     # The box is drawn before the model is loaded.
@@ -166,7 +176,7 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     layer = _layer(t, chips, trained, controls) if trained else 0
     mask = chosen_mask()
     if controls.mask:
-        with chips.add("mask", t(f"chips.mask_{mask.kind}")):
+        with chips.add_setting("mask", "" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
             _mask_controls(t, mask.kind)
     link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
