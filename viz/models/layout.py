@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +193,8 @@ class LoadedModel:
     @property
     def held_bytes(self) -> int:
         """Bytes beside the weights, where they are many: SentencePiece's pieces stand in a tree, 1 kB each."""
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        unigram = backend is not None and type(backend.model).__name__ == "Unigram"
-        return len(self.tokenizer) * PIECE_BYTES if unigram else 0
+        backend = getattr(getattr(self.tokenizer, "backend_tokenizer", None), "model", None)
+        return len(self.tokenizer) * PIECE_BYTES if type(backend).__name__ == "Unigram" else 0
 
     @property
     def width(self) -> int:
@@ -220,12 +220,12 @@ class LoadedModel:
         return rows
 
     def _rows(self) -> Tensor | None:
-        if not (path := self.layers[0].layout.positions):
-            return None
-        table = self.model.base_model.get_submodule(path)
+        path = self.layers[0].layout.positions
+        if not path or isinstance(table := attrgetter(path)(self.model.base_model), Tensor):
+            # CTRL multiplies its words by that root before it adds these.
+            return table.detach().float() / self.width**0.5 if path else None
         # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
-        padding = getattr(table, "padding_idx", None)
-        before = getattr(table, "offset", 0) if padding is None else padding + 1
+        before = getattr(table, "offset", 0) if (pad := getattr(table, "padding_idx", None)) is None else pad + 1
         return table.weight.detach().float()[before:]
 
 

@@ -92,7 +92,9 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
+def read_checkpoint(
+    entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None, config: Any = None
+) -> Any:
     """The model of a folder that was checked, with our attention.
 
     Args:
@@ -100,6 +102,7 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         folder: with its configuration, and its weights unless these are given.
         model_class: one of transformers.
         weights: those of the model by its own names, where the files have others.
+        config: where it is not the folder's.
 
     Raises:
         ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
@@ -113,7 +116,7 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
-            **options | ({} if weights is None else {"config": _config(folder)}),
+            **options | ({} if weights is None else {"config": config or _config(folder)}),
             **OPTIONS,
         )
     except Exception as error:
@@ -214,6 +217,8 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     quantised.check_types(weights, shell.state_dict(), entry)
     if adapter is not None:
         weights = adapters.merge_folder(weights, adapter, entry)
+        adapters.fit_vocabulary(full := _config(folder), shell, weights)
+        return read_checkpoint(entry, folder, type(shell), weights, config=full)
     return read_checkpoint(entry, folder, type(shell), weights)
 
 

@@ -165,9 +165,9 @@ def _survey(layers: LayersAsGiven, name: str, heads_assumed: int, *, is_large: b
     if bool(nowhere.all()):
         raise ValueError(f"Every number in the {name} attentions is 0: nothing looks anywhere.")
     rest, low_high = _missing(layers, surveys, name)
-    first = next(iter(surveys))
+    lowest = next(iter(surveys))
     return Maps(
-        mask_note=None if is_large else mask_note(layers.raw(first), surveys[first].tolerance),
+        mask_note=None if is_large else mask_note(layers.raw(lowest), surveys[lowest].tolerance),
         layers=layers, nobody=rest, shape=survey.shape, sums=low_high, heads_assumed=heads_assumed, pool=pool,
         small={i: survey.small for i, survey in surveys.items()} if is_large else {},
         measures={i: survey.measures for i, survey in surveys.items()},
@@ -185,7 +185,7 @@ def _missing(
     if low >= 1 - PLAIN and high <= 1 + PLAIN:
         return {}, (1.0, 1.0)
     off = max(survey.tolerance for survey in surveys.values())
-    i = max(sums, key=lambda i: float((sums[i].where(sums[i] != 0, 1.0) - 1).abs().max()))
+    i = max(sums, key=lambda number: float((sums[number].where(sums[number] != 0, 1.0) - 1).abs().max()))
     total, raw = sums[i], layers.raw(i)
     if high > 1 + off:
         head, query = divmod(int(total.argmax()), total.shape[1])

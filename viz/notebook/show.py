@@ -164,8 +164,9 @@ def show(
         model = open_model(model)
         stacks = _of_model(model, open_tokenizer(tokens), text, target)
         title = title or fill(around["title"], model=name_of(model))
+    column = around["nobody" if stacks.has_sinks else "missing"]
     packed_stacks = [
-        stack_of(name, maps, *stacks.along[name], nobody=around["nobody"], same=stacks.has_same_words(name))
+        stack_of(name, maps, *stacks.along[name], nobody=column, same=stacks.has_same_words(name))
         for name, maps in stacks.maps.items()
     ]
     notes = [*stacks.notes, *(note for maps in stacks.maps.values() for note in _notes_on(maps, stacks, around))]
