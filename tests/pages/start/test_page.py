@@ -143,10 +143,13 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
 def test_sentence_without_arcs(open_app, text):
     """Nothing typed is the example; a long text is opened on Heads, with the model that reads its language."""
     packaged_file(CHINESE["model"])
-    app = open_app(FIRST, lang="zh" if text.startswith("猫") else "en", sentence=text)
+    lang = "zh" if text.startswith("猫") else "en"
+    app = open_app(FIRST, lang=lang, sentence=text)
     assert not app.exception
     if text.strip():
-        assert app.text_area(key="text").value == text and link(app)["section"] == "all_heads"
+        assert app.text_area(key="text").value == text and app.title[0].value == translator(link(app)["lang"])(
+            "heads.title"
+        )
         assert (app.session_state["model"] == CHINESE["model"]) == text.startswith("猫")
     else:
         assert len(view_payload(app, "arcs")["sentences"]) == 2
