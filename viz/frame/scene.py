@@ -92,7 +92,11 @@ def say_error(t: Translate, error: ValueError) -> None:
     What is not drawn for that reads nothing of the link: it stays there, for a reload.
     """
     link.keep_unread()
-    if isinstance(error, ModelError):
+    if isinstance(error, ModelError) and error.code == "fetching":
+        from viz.frame.fetching import say_fetch
+
+        say_fetch(t)
+    elif isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
     elif isinstance(error, OddWidthError):
