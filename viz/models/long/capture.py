@@ -171,6 +171,8 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
             two texts.
     """
     check_tokens(model, tokens)
+    if model.layers[0].layout.maps_only:
+        raise ModelError("maps", model=model.entry.id)
     if model.model.config.is_encoder_decoder:
         raise ModelError("streamed_pair")
     at = len(tokens.ids) * 2 // 3
