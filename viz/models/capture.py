@@ -22,10 +22,9 @@ from viz.models.attention_interface import Recorder, recording, silence, unbatch
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
-from viz.models.layers.maps import maps_fields
 from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
-from viz.models.layers.states import states_of
+from viz.models.layers.states import maps_fields, states_of
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, read_text, shift
 

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from viz.errors import ModelError
-from viz.models.layers.tables import position_rows
 from viz.models.registry import Entry
 
 NORMS = ("q_norm", "q_layernorm", "query_layernorm", "qk_norm")
@@ -221,6 +220,8 @@ class LoadedModel:
         return rows
 
     def _rows(self) -> Tensor | None:
+        from viz.models.layers.tables import position_rows
+
         path = self.layers[0].layout.positions
         return position_rows(self.model.base_model, path, self.width) if path else None
 
