@@ -127,6 +127,7 @@ class _Watch:
 
     def __init__(self, model: LoadedModel, at: int, progress: Progress) -> None:
         self.at, self.progress = at, progress
+        self.is_decoder = model.layers[0].layout.stack == "decoder"
         self.scaled = {id(layer.attention) for layer in model.layers if layer.layout.scaled}
         self.layers: list[LongLayer] = []
         self.causal = set[bool]()
@@ -135,6 +136,8 @@ class _Watch:
         self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
     ) -> Tensor:
         options = {name: value for name, value in options.items() if value is not None}
+        # Splinter's layers and MarkupLM's do not say that they look both ways.
+        causal = causal and self.is_decoder
         mask, cap, sinks = (options.pop(name, None) for name in ("allowed", "score_mod", "sink"))
         n_heads, scale = q.shape[1], options["scale"]
         if not (mask is None or isinstance(mask, RowMask)):
