@@ -133,11 +133,11 @@ class _Watch:
         self.causal = set[bool]()
 
     def __call__(
-        self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
+        self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool | None
     ) -> Tensor:
         options = {name: value for name, value in options.items() if value is not None}
         # Splinter's layers and MarkupLM's do not say that they look both ways.
-        causal = causal and self.is_decoder
+        causal = self.is_decoder if causal is None else bool(causal)
         mask, cap, sinks = (options.pop(name, None) for name in ("allowed", "score_mod", "sink"))
         n_heads, scale = q.shape[1], options["scale"]
         if not (mask is None or isinstance(mask, RowMask)):
