@@ -67,7 +67,7 @@ def test_row_length():
     assert row_length(torch.full((5, 2), 3.0), None) == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("name", ["ctrl", "kosmos_2_5_text_model", "tipsv2_text_model", "gpt2", "roberta"])
+@pytest.mark.parametrize("name", ["ctrl", "kosmos_2_5_text_model", "tipsv2_text_model", "m2m_100", "gpt2", "roberta"])
 def test_positions_of_formulas_are_taken_away(load_family, name):
     """Without positions one word is the same at every place; with the model's own it is not."""
     model = load_family(name)

@@ -12,7 +12,7 @@ def position_rows(base_model: Any, path: str, width: int) -> Tensor:
     Args:
         base_model: without its head.
         path: of a table, or of a formula's numbers, in front of which a model multiplies the vectors by
-            ``embed_scale``; CTRL, which gives that no name, by the root of their width.
+            ``embed_scale``, where it has one; CTRL, which gives that no name, by the root of their width.
         width: of the vectors.
     """
     table = attrgetter(path)(base_model)
@@ -25,4 +25,4 @@ def position_rows(base_model: Any, path: str, width: int) -> Tensor:
     around = attrgetter(path.rpartition(".")[0].rpartition(".")[0])(base_model) if path.count(".") > 1 else base_model
     padding = getattr(owner, "padding_idx", None)
     before = 0 if padding is None else padding + 1
-    return table.detach().float()[before:] / getattr(around, "embed_scale", width**0.5)
+    return table.detach().float()[before:] / getattr(around, "embed_scale", width**0.5 if owner is base_model else 1.0)
