@@ -192,12 +192,13 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def unsupported_part(call: Call, supported: Collection[str]) -> str:
-    """Return a part of a model's layer that a section does not support: "sink", "gate", "latent", "values"; else ""."""
+    """Return a part of a layer that a section does not support: "sink", "gate", "latent", "values", "maps"; else ""."""
     has = {
         "sink": call.options.get("sink") is not None,
         "gate": call.gate is not None,
         "latent": call.latent is not None,
         "values": not call.has_own_values,
+        "maps": call.maps_only,
     }
     return next((part for part, is_there in has.items() if is_there and part not in supported), "")
 
