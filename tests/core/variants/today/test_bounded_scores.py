@@ -64,13 +64,6 @@ def test_norm_after_turn_equals_torch():
     assert_close(*bare, atol=1e-7, rtol=0)
 
 
-def test_norm_switched_off_only_turns():
-    """Off is standard attention, whatever the gains."""
-    q, k = draw(H, T, D), draw(G, T, D, seed=1)
-    q_hat, k_hat = norm_queries_and_keys(q, k, QKNorm(place="off", q_gain=gains()), turn=turn)
-    assert torch.equal(q_hat, turn(q)) and torch.equal(k_hat, turn(k))
-
-
 def climb(norm: QKNorm) -> float:
     """Make queries and keys whose score is large by hill climbing, behind RoPE, and return it."""
     q, k = draw(H, T, D).requires_grad_(), draw(G, T, D, seed=1).requires_grad_()
@@ -121,15 +114,3 @@ def test_bound_by_hand():
     assert largest_score(QKNorm(place="all_heads"), d_k=9, n_heads=4) == pytest.approx(2 * 3)
     assert largest_score(QKNorm(place="after_turn"), d_k=9, pairs=torch.tensor([[0, 1]])) == pytest.approx(3)
     assert largest_score(QKNorm(place="off"), d_k=9) == math.inf
-
-
-def test_turn_breaks_the_plain_bound():
-    """A gain on the first number of a query and on the second of a key: their product is 0, their score is not."""
-    q_gain, k_gain = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
-    norm = QKNorm(place="head", q_gain=q_gain, k_gain=k_gain, eps=0.0)
-    quarter = partial(rope, pairing="halves", omega=torch.tensor([math.pi / 2]))
-    q_hat, k_hat = norm_queries_and_keys(torch.tensor([[[9.0, 0.0]] * 2]), torch.tensor([[[0.0, 9.0]] * 2]), norm,
-                                         turn=quarter)  # fmt: skip
-    score = float((q_hat @ k_hat.mT).abs().max()) / math.sqrt(2)
-    assert largest_score(norm, d_k=2) == 0
-    assert score == pytest.approx(largest_score(norm, d_k=2, pairs=torch.tensor([[0, 1]])), rel=1e-6)

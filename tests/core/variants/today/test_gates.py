@@ -1,6 +1,4 @@
-"""A gate on the output: by hand, by a loop over heads, and its two ends."""
-
-import math
+"""A gate on the output: by a loop over heads."""
 
 import pytest
 import torch
@@ -21,13 +19,6 @@ def weights() -> HeadWeights:
     return HeadWeights(spec=SPEC, **{f"w_{name}": getattr(random_weights, f"w_{name}").double() for name in "qkvo"})
 
 
-def test_gate_by_hand():
-    """Heads lie side by side: the first columns are the first head's."""
-    gate = output_gate(torch.tensor([[1.0, 2.0]]), torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, -1.0, 0.0]]), 2)
-    sigmoid = [1 / (1 + math.exp(-s)) for s in (0, 3, -2, 0)]
-    assert_close(gate, torch.tensor(sigmoid).view(2, 1, 2))
-
-
 @pytest.mark.parametrize("width", [SPEC.H * SPEC.d_v, SPEC.H])
 def test_gated_heads_by_loop(width):
     """Each head's output, number by number or as a whole, then W_O."""
@@ -45,15 +36,6 @@ def check_gated_heads(width: int = SPEC.H * SPEC.d_v) -> None:
         want += (plain.head_outputs[h] * gate) @ w.w_o[h * SPEC.d_v : (h + 1) * SPEC.d_v]
     assert_close(trace.output, want, atol=1e-12, rtol=0)
     assert_close(trace.weights, plain.weights)
-
-
-def test_gates_at_both_ends():
-    """Closed gates silence the layer, open ones leave it as it was."""
-    x, w = draw(T, SPEC.d_model), weights()
-    nothing = torch.zeros(SPEC.d_model, SPEC.H, dtype=torch.float64)
-    bias = torch.full((SPEC.H,), torch.inf, dtype=torch.float64)
-    assert not attend_gated(x, w, nothing, b_gate=-bias).output.any()
-    assert_close(attend_gated(x, w, nothing, b_gate=bias).output, multi_head(x, x, w).output, atol=1e-12, rtol=0)
 
 
 def test_gate_of_wrong_width():
