@@ -1,4 +1,4 @@
-"""RoPE in part, stretched, or replaced by a temperature: as rotations, and as transformers computes it."""
+"""RoPE in part, stretched, or replaced by a temperature: by hand, and as rotations."""
 
 import math
 
@@ -40,6 +40,31 @@ def test_proportional_turns_the_fastest():
     rotated = rope(x, pairing="halves", omega=omega)
     assert torch.equal(rotated[..., 3:7], x[..., 3:7]) and torch.equal(rotated[..., 10:], x[..., 10:])
     assert torch.equal(proportional_frequencies(D, D), frequencies(D))
+
+
+def test_yarn_ramp_by_hand():
+    """Width 8, base 100, 64 tokens: pair j turns 64 / (2 pi 100^(j/4)) times; 4 turns at j = 0.81, 1 turn at 2.02."""
+    ramp = yarn_ramp(8, base=100.0, original=64, fast=4.0, slow=1.0)
+    assert_close(ramp, torch.tensor([1, 2 / 3, 1 / 3, 0], dtype=torch.float64))
+    first, last = (4 * math.log(64 / (2 * math.pi * turns)) / math.log(100) for turns in (4, 1))
+    exact = yarn_ramp(8, base=100.0, original=64, fast=4.0, slow=1.0, rounds=False)
+    assert_close(
+        exact, torch.tensor([1, 1 - (1 - first) / (last - first), 1 - (2 - first) / (last - first), 0]).double()
+    )
+
+
+def test_yarn_keeps_fast_and_stretches():
+    """Pairs of 32 turns or more keep their speed, those that never came round are slowed down by the factor."""
+    width, base, original, factor = 128, 150_000.0, 4096, 32.0
+    omega = frequencies(width, base=base)
+    speeds = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=False)
+    turns = original * omega / (2 * math.pi)
+    assert torch.equal(speeds[turns >= 32], omega[turns >= 32])
+    assert_close(speeds[turns <= 1], omega[turns <= 1] / factor)
+    between = (turns > 1) & (turns < 32)
+    assert between.sum() > 10
+    assert ((speeds < omega) & (speeds > omega / factor))[between].all()
+    assert (speeds.diff() < 0).all(), "faster pairs stay faster"
 
 
 def speeds_of_transformers(width, base, original, factor, rounds):

@@ -114,3 +114,15 @@ def test_bound_by_hand():
     assert largest_score(QKNorm(place="all_heads"), d_k=9, n_heads=4) == pytest.approx(2 * 3)
     assert largest_score(QKNorm(place="after_turn"), d_k=9, pairs=torch.tensor([[0, 1]])) == pytest.approx(3)
     assert largest_score(QKNorm(place="off"), d_k=9) == math.inf
+
+
+def test_turn_breaks_the_plain_bound():
+    """A gain on the first number of a query and on the second of a key: their product is 0, their score is not."""
+    q_gain, k_gain = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
+    norm = QKNorm(place="head", q_gain=q_gain, k_gain=k_gain, eps=0.0)
+    quarter = partial(rope, pairing="halves", omega=torch.tensor([math.pi / 2]))
+    q_hat, k_hat = norm_queries_and_keys(torch.tensor([[[9.0, 0.0]] * 2]), torch.tensor([[[0.0, 9.0]] * 2]), norm,
+                                         turn=quarter)  # fmt: skip
+    score = float((q_hat @ k_hat.mT).abs().max()) / math.sqrt(2)
+    assert largest_score(norm, d_k=2) == 0
+    assert score == pytest.approx(largest_score(norm, d_k=2, pairs=torch.tensor([[0, 1]])), rel=1e-6)

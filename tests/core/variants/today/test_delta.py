@@ -67,6 +67,15 @@ def test_without_correction_it_is_linear():
     assert (weights - delta_map(q, k, **gates)).abs().max() > 0.01
 
 
+def test_keys_at_right_angles_recall():
+    """Without decay and with β = 1 every value comes back, from the state and from the map's last row."""
+    keys, v = torch.eye(T, dtype=torch.float64), draw(T, D_V)
+    ones, zeros = torch.ones(T, dtype=torch.float64), torch.zeros(T, dtype=torch.float64)
+    trace = delta_states(keys, keys, v, beta=ones, steps=zeros)
+    assert_close(trace.state, v)
+    assert_close(trace.output, v / math.sqrt(T))
+
+
 def test_repeated_key_has_last_value():
     """With the correction a key that comes again replaces its value; without it both are added up."""
     keys = torch.eye(3, dtype=torch.float64)[[0, 1, 0]]

@@ -1,4 +1,4 @@
-"""Differential attention: by loops, and its norm."""
+"""Differential attention: by loops, its rows' sums and its norm."""
 
 import math
 
@@ -42,6 +42,13 @@ def test_difference_by_loops():
                 rows.append([power / sum(powers) for power in powers])
             want = sum((a - share * b) * v[h, j] for j, a, b in zip(visible_keys, *rows, strict=True))
             assert_close(trace.output[h, i], want, atol=1e-12, rtol=0)
+
+
+def test_rows_sum_to_rest():
+    """Rows sum to 1 minus the share, and some cells are below 0."""
+    trace = attend_differential(*tensors(), share=0.6)
+    assert_close(trace.weights.sum(-1), torch.full((H, Q), 0.4, dtype=torch.float64))
+    assert trace.weights.min() < 0
 
 
 def test_norm_of_difference_equals_torch():

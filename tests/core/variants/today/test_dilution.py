@@ -1,4 +1,4 @@
-"""The weight of one key among many, as the softmax of a row that is written out."""
+"""The weight of one key among many: by hand, and as the softmax of a row that is written out."""
 
 import pytest
 import torch
@@ -7,6 +7,13 @@ from torch.testing import assert_close
 from tests.core.tensors import draw
 from viz.core.attention import row_softmax
 from viz.core.variants.today.dilution import weight_among
+
+
+def test_weight_among_by_hand():
+    """Scores ln 3 and 0: 3/4 of two keys, 3/5 of three; at temperature 2 they are ln 9 and 0."""
+    row, lengths, plain = torch.tensor([0.0, 3.0, 1.0]).log()[1:], torch.tensor([2, 3]), torch.ones(2)
+    assert_close(weight_among(row, 0, lengths, plain), torch.tensor([3 / 4, 3 / 5], dtype=torch.float64))
+    assert_close(weight_among(row, 0, lengths, 2 * plain), torch.tensor([9 / 10, 9 / 11], dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("copies", "temperature"), [(1, 1.0), (13, 1.0), (13, 1.7)])

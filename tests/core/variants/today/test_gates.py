@@ -1,4 +1,6 @@
-"""A gate on the output: by a loop over heads."""
+"""A gate on the output: by hand, and by a loop over heads."""
+
+import math
 
 import pytest
 import torch
@@ -17,6 +19,13 @@ T = 7
 def weights() -> HeadWeights:
     random_weights = HeadWeights.random(SPEC, seed=1)
     return HeadWeights(spec=SPEC, **{f"w_{name}": getattr(random_weights, f"w_{name}").double() for name in "qkvo"})
+
+
+def test_gate_by_hand():
+    """Heads lie side by side: the first columns are the first head's."""
+    gate = output_gate(torch.tensor([[1.0, 2.0]]), torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, -1.0, 0.0]]), 2)
+    sigmoid = [1 / (1 + math.exp(-s)) for s in (0, 3, -2, 0)]
+    assert_close(gate, torch.tensor(sigmoid).view(2, 1, 2))
 
 
 @pytest.mark.parametrize("width", [SPEC.H * SPEC.d_v, SPEC.H])

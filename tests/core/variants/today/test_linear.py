@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 from torch.testing import assert_close
 
@@ -22,6 +23,17 @@ def test_slopes_by_hand():
     assert_close(lightning_slopes(2, layer=1, n_layers=3), torch.tensor([1 / 32, 1 / 512]), atol=1e-5, rtol=0)
     assert 0 < lightning_slopes(2, layer=2, n_layers=3).max() < 1e-5
     assert lightning_slopes(1, layer=0, n_layers=1).isfinite().all()
+
+
+def test_decay_by_loops():
+    """An entry written at j decays at every later token, up to and including i."""
+    steps = tensors()[3]
+    decay = decay_map(steps)
+    for h in range(H):
+        for i in range(T):
+            for j in range(T):
+                want = math.exp(sum(float(steps[h, m]) for m in range(j + 1, i + 1))) if j <= i else 0.0
+                assert float(decay[h, i, j]) == pytest.approx(want, rel=1e-12)
 
 
 def test_states_and_map_are_equal():

@@ -44,6 +44,11 @@ def test_keeping_none_is_refused():
         top_k_mask(draw(Q, K), 0)
 
 
+def test_lost_shares_by_hand():
+    """Of 0.5, 0.2 and 0.3 the largest alone loses 0.5, the two largest 0.2, all nothing; the order is of no matter."""
+    assert_close(lost_shares(torch.tensor([[0.5, 0.2, 0.3]])), torch.tensor([[0.5, 0.2, 0.0]]))
+
+
 def test_lost_shares_by_masks():
     """The share left out by the mask of k keys, for every k; it never grows with k, and ends at 0."""
     scores, allowed = draw(Q, K), causal(Q, K)

@@ -1,4 +1,4 @@
-"""Sinks: the column and the gate against each other and against loops."""
+"""Sinks: values by hand, the column and the gate against each other and against loops."""
 
 import math
 
@@ -7,12 +7,18 @@ import torch
 from torch.testing import assert_close
 
 from tests.core.tensors import draw
-from viz.core.attention import attend
+from viz.core.attention import attend, softmax_with_sink
 from viz.core.masks import causal
-from viz.core.variants.today.sinks import first_token_share, gate_by_sink, word_share
+from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share
 
 H, Q, K, D_K, D_V = 3, 5, 7, 11, 2
 SINK = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64)
+
+
+def test_off_by_one_by_hand():
+    """Scores 0 and ln 3 weigh 1 and 3, and the sink weighs 1."""
+    scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, -torch.inf]])
+    assert_close(softmax_off_by_one(scores), torch.tensor([[0.2, 0.6], [0.0, 0.0]]))
 
 
 def test_column_and_gate_are_equal():
@@ -29,6 +35,15 @@ def test_column_and_gate_are_equal():
             total = math.exp(float(SINK[h])) + sum(powers.values())
             want = sum(powers[j] / total * v[h, j] for j in visible_keys)
             assert_close(column.output[h, i], want, atol=1e-12, rtol=0)
+
+
+def test_row_lacks_weight_of_sink():
+    """A row with a sink sums to its words' share, which falls as the sink rises."""
+    scores = draw(H, Q, K)
+    weights = softmax_with_sink(scores, SINK)
+    assert_close(weights.sum(-1), word_share(scores, SINK), atol=1e-12, rtol=0)
+    assert (word_share(scores, SINK + 1) < word_share(scores, SINK)).all()
+    assert_close(weights / weights.sum(-1, keepdim=True), scores.softmax(-1))
 
 
 def test_sink_of_minus_infinity():
