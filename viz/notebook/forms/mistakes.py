@@ -35,8 +35,8 @@ def wrong_axis(weights: Tensor, off: float) -> str:
         if axes == (1,):
             return _of_columns(weights)
         names = " and ".join(AXES[i] for i in axes)
-        measured = "Each whole map sums to 1" if axes == (1, 2) else f"The sums over {names} are 1"
-        return f"{measured}: the softmax went over {names}, and nothing is missing. {SOFTMAX} goes over the keys."
+        sums_to_one = "Each whole map sums to 1" if axes == (1, 2) else f"The sums over {names} are 1"
+        return f"{sums_to_one}: the softmax went over {names}, and nothing is missing. {SOFTMAX} goes over the keys."
     return ""
 
 
