@@ -1,4 +1,4 @@
-"""Mistakes of attention, each named with what was measured, and never guessed."""
+"""Mistakes of attention, each notes_on with what was measured, and never guessed."""
 
 import re
 
@@ -9,23 +9,23 @@ import viz
 from viz import ROOT
 
 PARTS = re.findall(r"```python\n(.*?)```(?:\n\n> (.*))?", (ROOT / "docs" / "mistakes.md").read_text("utf8"), re.S)
-EXAMPLES = [(code, said.partition("\n")[0]) for code, said in PARTS[1:]]
+EXAMPLES = [(code, sentence.partition("\n")[0]) for code, sentence in PARTS[1:]]
 TOKENS = list("abcde")
 
 
-def named(maps, tokens=TOKENS, **options):
-    """What is said of maps: their notes, or the refusal."""
+def notes_on(maps, tokens=TOKENS, **options):
+    """What is sentence of maps: their notes, or the refusal."""
     try:
         return " ".join(viz.show(maps, tokens, **options).notes)
     except ValueError as error:
         return str(error)
 
 
-@pytest.mark.parametrize(("code", "said"), EXAMPLES, ids=range(len(EXAMPLES)))
-def test_documented_mistake_is_named(code, said):
+@pytest.mark.parametrize(("code", "sentence"), EXAMPLES, ids=range(len(EXAMPLES)))
+def test_documented_mistake_is_named(code, sentence):
     scope = {}
     exec(PARTS[0][0], scope)
-    assert said in eval(f"named([{code.strip().removeprefix('viz.show([')}", scope | {"named": named})
+    assert sentence in eval(f"notes_on([{code.strip().removeprefix('viz.show([')}", scope | {"notes_on": notes_on})
 
 
 def causal(*shape):
@@ -59,20 +59,20 @@ CASES = {
 @pytest.mark.parametrize("what", CASES)
 def test_mistake_is_measured(what):
     maps, sentence = CASES[what]
-    assert re.search(sentence, named([maps]))
+    assert re.search(sentence, notes_on([maps]))
 
 
 def test_right_maps_have_no_note():
-    """Of right maps, sharp ones too, nothing is said; of a share that is missing, only that it is."""
+    """Of right maps, sharp ones too, nothing is sentence; of a share that is missing, only that it is."""
     for maps in (
         OPEN.softmax(-1),
         causal(1, 5, 5, 5).softmax(-1),
         (30 * OPEN).softmax(-1),
         torch.full((1, 5, 5, 5), 0.2),
     ):
-        assert named([maps]) == ""
+        assert notes_on([maps]) == ""
     missing = OPEN.softmax(-1) * torch.linspace(0.5, 0.9, 5)[:, None]
-    assert named([missing]) == "Rows sum to 0.500 to 0.900. The missing share has a column of its own."
+    assert notes_on([missing]) == "Rows sum to 0.500 to 0.900. The missing share has a column of its own."
 
 
 @pytest.mark.parametrize("n_kv", [1, 2, 4])
@@ -85,16 +85,16 @@ def test_scale_is_fitted(n_kv):
         (1 / 16, "by 0.0625, and 1/√d is 0.25"),
         (1, "by 1, and"),
     ):
-        assert sentence in named([(factor * scores).softmax(-1)], q=q, k=k)
-    assert "No factor" in named([scores.softmax(-1)], q=torch.randn(4, 5, 16), k=k)
+        assert sentence in notes_on([(factor * scores).softmax(-1)], q=q, k=k)
+    assert "No factor" in notes_on([scores.softmax(-1)], q=torch.randn(4, 5, 16), k=k)
     wrong_way = k.repeat_interleave(4 // n_kv, 1) @ q.mT
-    assert "k @ q.mT, multiplied by 0.25" in named([(0.25 * wrong_way).softmax(-1)], q=q, k=k)
-    assert "heads × queries × d" in named([scores.softmax(-1)], q=q[..., :3], k=k)
+    assert "k @ q.mT, multiplied by 0.25" in notes_on([(0.25 * wrong_way).softmax(-1)], q=q, k=k)
+    assert "heads × queries × d" in notes_on([scores.softmax(-1)], q=q[..., :3], k=k)
 
 
 def test_rows_of_two_maps_together():
     """One softmax over a decoder's own tokens and the encoder's, handed out in two parts."""
     both = torch.randn(1, 3, 4, 9).softmax(-1)
     encoder = torch.randn(1, 3, 5, 5).softmax(-1)
-    said = named(([encoder], [both[..., :4]], [both[..., 4:]]), (TOKENS, list("wxyz")))
-    assert said.count("one softmax over both texts") == 2 and "missing" not in said
+    sentence = notes_on(([encoder], [both[..., :4]], [both[..., 4:]]), (TOKENS, list("wxyz")))
+    assert sentence.count("one softmax over both texts") == 2 and "missing" not in sentence
