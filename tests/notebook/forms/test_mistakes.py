@@ -14,7 +14,7 @@ TOKENS = list("abcde")
 
 
 def notes_on(maps, tokens=TOKENS, **options):
-    """What is sentence of maps: their notes, or the refusal."""
+    """Return the notes on maps, or the refusal."""
     try:
         return " ".join(viz.show(maps, tokens, **options).notes)
     except ValueError as error:
@@ -36,8 +36,8 @@ def causal(*shape):
 
 OPEN = 2 * torch.randn(1, 5, 5, 5, generator=torch.Generator().manual_seed(7))
 LATER = torch.ones(5, 5).triu(1).bool()
-BROKEN = causal(1, 4, 5, 5).softmax(-1)
-BROKEN[0, 2, 3] = torch.nan
+WITH_NAN = causal(1, 4, 5, 5).softmax(-1)
+WITH_NAN[0, 2, 3] = torch.nan
 CASES = {
     "over queries, no mask": (OPEN[:, :3].softmax(-2), r"sum to 1: the softmax .* or these maps are transposed"),
     "over heads and keys": (OPEN[:, :3].transpose(1, 2).flatten(2).softmax(-1).view(1, 5, 3, 5).transpose(1, 2),
@@ -52,7 +52,7 @@ CASES = {
     "minus infinity late": (OPEN.softmax(-1).masked_fill(LATER, -torch.inf), "All are above the diagonal"),
     "-1e9 late": (OPEN.softmax(-1) - 1e9 * LATER, "All are above the diagonal: a mask after the softmax"),
     "logarithms": (OPEN.log_softmax(-1), "They are logarithms"),
-    "a row of NaN": (BROKEN, "1 rows have such, the first is that of token 3 in head 2. All of that row is NaN"),
+    "a row of NaN": (WITH_NAN, "1 rows have such, the first is that of token 3 in head 2. All of that row is NaN"),
 }  # fmt: skip
 
 
