@@ -73,10 +73,10 @@ def test_positions_of_formulas_are_taken_away(load_family, name):
     model = load_family(name)
     ids = capture(model, TEXT).tokens.ids[:1] * 6
     tokens = Tokens(ids=ids, labels=("a",) * 6, special=(False,) * 6, words=tuple(range(6)))
-    without, placed = (c.calls[0].x for c in (capture_placed(model, tokens, torch.zeros(6, model.width)),
+    without, own_places = (c.calls[0].x for c in (capture_placed(model, tokens, torch.zeros(6, model.width)),
                                               capture_tokens(model, tokens)))  # fmt: skip
     assert_close(without, without[:1].expand_as(without), atol=1e-5, rtol=0)
-    assert not torch.allclose(placed, placed[:1].expand_as(placed), atol=1e-3)
+    assert not torch.allclose(own_places, own_places[:1].expand_as(own_places), atol=1e-3)
 
 
 def test_model_without_vectors_is_refused(load_family):

@@ -81,7 +81,7 @@ def test_title_names_model_inside():
     assert name_of(ModelAround(model)) == name_of(torch.compile(model, backend="eager")) == "GPT2LMHeadModel"
 
 
-def test_layers_that_run_several_times_are_counted(tmp_path):
+def test_layers_run_several_times_noted(tmp_path):
     """ALBERT has one layer for all: its maps stand as layers, and the note says how many made them."""
     folder = checkpoints.save("albert", tmp_path / "albert")
     model = transformers.AlbertModel.from_pretrained(folder, attn_implementation="eager")

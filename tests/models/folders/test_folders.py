@@ -338,8 +338,8 @@ def test_head_of_adapter_is_left_out(copy_of, tmp_path, head):
     before = open_folder(base).model.get_parameter("model.layers.0.self_attn.q_proj.weight")
     assert_close(weight, before + 5 / 3 * MATRICES[1] @ MATRICES[0])
     unknown_layer = {"model.layers.7.self_attn.q_proj.weight": torch.ones(60, 42)}
-    for i, other in enumerate(({head: torch.ones(3, 42)}, attention | unknown_layer)):
-        adapter(tmp_path / f"other{i}", base, other)
+    for i, tensors in enumerate(({head: torch.ones(3, 42)}, attention | unknown_layer)):
+        adapter(tmp_path / f"other{i}", base, tensors)
         assert refusal(tmp_path / f"other{i}").values["kind"] == "LoRA of other layers"
 
 
@@ -363,10 +363,10 @@ def test_adapter_with_new_tokens_opens(copy_of, tmp_path, form):
     tokenizer.add_tokens([f"<new{i}>" for i in range(n + 3 - len(tokenizer))])
     last = f"<new{n + 2 - len(transformers.AutoTokenizer.from_pretrained(base))}>"
     tokenizer.save_pretrained(tmp_path / "adapter")
-    opened = open_folder(tmp_path / "adapter")
-    assert_close(opened.model.get_input_embeddings().weight, rows)
-    assert opened.model.lm_head.weight.shape == rows.shape
-    assert capture(opened, f"The {last}").tokens.ids[-1] == n + 2
+    ours = open_folder(tmp_path / "adapter")
+    assert_close(ours.model.get_input_embeddings().weight, rows)
+    assert ours.model.lm_head.weight.shape == rows.shape
+    assert capture(ours, f"The {last}").tokens.ids[-1] == n + 2
 
 
 @pytest.mark.parametrize("family", ["llama", "gpt2"])

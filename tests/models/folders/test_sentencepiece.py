@@ -58,7 +58,7 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
     return content
 
 
-def changed(kind: int = UNIGRAM, *, squeeze: bool = True, user: str = "", in_bytes: bool = False) -> Any:
+def with_rules(kind: int = UNIGRAM, *, squeeze: bool = True, user: str = "", in_bytes: bool = False) -> Any:
     """A file with another rule for spaces, or with a symbol of the user's."""
     content = pieces(kind, in_bytes=in_bytes)
     content.normalizer_spec.remove_extra_whitespaces = squeeze
@@ -148,10 +148,10 @@ def test_captured_text_has_labels_of_pieces(folder_with):
     ("family", "file", "content", "kind", "text", "tokens"),
     [
         ("llama", "tokenizer.model", pieces(BPE, in_bytes=True, apart=False), "Llama", "the the", "t he ▁the"),
-        ("llama", "tokenizer.model", changed(BPE, in_bytes=True), "Llama", " the  t ", "▁the ▁t"),
+        ("llama", "tokenizer.model", with_rules(BPE, in_bytes=True), "Llama", " the  t ", "▁the ▁t"),
         ("gemma", "tokenizer.model", pieces(BPE, "gemma", in_bytes=True), "Gemma", "the", "▁the"),
         ("t5", "spiece.model", pieces(UNIGRAM, "t5", in_bytes=True), "T5", "the ß", "▁the ▁ <0xC3> <0x9F>"),
-        ("xlm-roberta", "sentencepiece.bpe.model", changed(squeeze=False), "XLMRoberta", "the  a ", "▁the ▁ ▁ a ▁"),
+        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(squeeze=False), "XLMRoberta", "the  a ", "▁the ▁ ▁ a ▁"),
     ],
 )  # fmt: skip
 def test_file_says_spaces_and_bytes(folder_with, family, file, content, kind, text, tokens):
@@ -164,7 +164,7 @@ def test_file_says_spaces_and_bytes(folder_with, family, file, content, kind, te
     ("family", "file", "content", "tokenizer_class", "reason"),
     [
         ("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer", "▁ a ▁ </s> ▁ a"),
-        ("xlm-roberta", "sentencepiece.bpe.model", changed(user="at"), "XLMRobertaTokenizer", "'a at aat': "),
+        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(user="at"), "XLMRobertaTokenizer", "'a at aat': "),
     ],
 )
 def test_other_files_are_refused(folder_with, family, file, content, tokenizer_class, reason):

@@ -13,13 +13,13 @@ from viz.models.layout import families
 from viz.models.positions import capture_placed
 
 
-def test_every_family_of_maps_has_a_test():
+def test_maps_families_are_tested():
     assert set(MAPS) == set(families(maps_only=True))
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_maps_equal_eager_in_app_and_notebook(name, tmp_path):
-    """What ``viz.show`` shows, the app shows, and both equal transformers' own weights."""
+def test_maps_equal_eager_and_notebook(name, tmp_path):
+    """The app and ``viz.show`` show the same, and both equal transformers' own weights."""
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
     text_capture = capture(ours, TEXT)
@@ -34,14 +34,14 @@ def test_maps_equal_eager_in_app_and_notebook(name, tmp_path):
         assert text_capture.calls[i].maps_only
 
 
-def test_maps_take_no_vectors_and_no_heads(tmp_path):
-    """What needs queries, keys or values is refused in a sentence."""
+def test_maps_without_vectors_are_refused(tmp_path):
+    """A request for queries, keys or values is refused in a sentence."""
     ours = open_folder(save("gpt_neo", tmp_path / "gpt_neo"))
     tokens = capture(ours, TEXT).tokens
-    for refused in (lambda: capture(ours, TEXT, heads_off=frozenset({(0, 1)})),
+    for request in (lambda: capture(ours, TEXT, heads_off=frozenset({(0, 1)})),
                     lambda: capture_placed(ours, tokens, torch.zeros(len(tokens.ids), 40))):  # fmt: skip
         with pytest.raises(ModelError) as error:
-            refused()
+            request()
         assert error.value.code == "maps"
 
 

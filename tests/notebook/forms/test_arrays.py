@@ -137,8 +137,8 @@ NAMES = {
 @pytest.mark.parametrize("what", NAMES)
 def test_names_of_libraries_are_layers(what):
     """Names that differ in one number, or in two that rise together, are layers in that order."""
-    named, numbers = NAMES[what]
-    grid = viz.show(named, WORDS, layer=1)
+    maps, numbers = NAMES[what]
+    grid = viz.show(maps, WORDS, layer=1)
     assert_close(torch.tensor(grid.weights), layer(seed=1)[0, 0])
     assert list(grid._maps["self"].layers) == numbers
 

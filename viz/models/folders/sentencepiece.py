@@ -89,7 +89,7 @@ def install() -> Any:
 @cache
 def _replace_reader() -> None:
     # The package has a function of this name too, which may stand in the module's place.
-    library = import_module("transformers.convert_slow_tokenizer")
+    library: Any = import_module("transformers.convert_slow_tokenizer")
     from transformers.utils import is_sentencepiece_available
 
     if is_sentencepiece_available():

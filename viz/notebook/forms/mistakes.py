@@ -27,7 +27,8 @@ def wrong_axis(weights: Tensor, off: float) -> str:
     weights = weights.float()
     if bool(((weights == 0) | ((weights - 1).abs() < EXACT)).all()) and bool((weights.sum(-1) > 1.5).any()):
         return f"Every weight is 1: the softmax went over an axis of one number. It goes over the keys: {SOFTMAX}."
-    sides = [i for i, n in enumerate(weights.shape) if n > 1]
+    # Rows that all have one sum were scaled; other axes may then sum to 1 by chance.
+    sides = [] if constant_sum(weights.sum(-1), off) else [i for i, n in enumerate(weights.shape) if n > 1]
     for axes in (group for n in (1, 2, 3) for group in combinations(sides, n) if group != (2,)):
         sums = weights.sum(axes)
         if not bool((((sums - 1).abs() <= off) | (sums == 0)).all()):
@@ -35,8 +36,8 @@ def wrong_axis(weights: Tensor, off: float) -> str:
         if axes == (1,):
             return _of_columns(weights)
         names = " and ".join(AXES[i] for i in axes)
-        measured = "Each whole map sums to 1" if axes == (1, 2) else f"The sums over {names} are 1"
-        return f"{measured}: the softmax went over {names}, and nothing is missing. {SOFTMAX} goes over the keys."
+        sums_to_one = "Each whole map sums to 1" if axes == (1, 2) else f"The sums over {names} are 1"
+        return f"{sums_to_one}: the softmax went over {names}, and nothing is missing. {SOFTMAX} goes over the keys."
     return ""
 
 
