@@ -17,12 +17,13 @@ from viz.core.analysis.lens import chances
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
-from viz.models.attention_interface import Recorder, recording, silence, states_of, unbatched, unscaled
+from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
 from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
+from viz.models.layers.states import states_of
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
 

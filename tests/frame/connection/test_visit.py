@@ -92,7 +92,7 @@ def change_language(app, lang):
     app.button_group(key="lang").set_value(lang).run()
 
 
-@pytest.mark.fast("heads", "block", "next_word", "convolution")
+@pytest.mark.fast("heads", "block", "convolution")
 @pytest.mark.parametrize("page", PAGES)
 def test_link_after_change_of_language(open_app, page):
     """A page that is opened in one language, read in the other, and in the first again."""
