@@ -34,8 +34,7 @@ from viz.models.stream import has_words, logit_cap, writable_token
 from viz.models.tokens import Tokens, guesses
 from viz.params import Text
 from viz.params.memory import Remembered
-from viz.text import Translate, paragraph
-from viz.text.direction import isolate
+from viz.text import Translate, isolate, paragraph
 from viz.text.naming import list_token
 
 ALONE = "∅"

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from viz.components.head_grid import largest_of_blocks, pool_of, score_codes, weight_codes
+from viz.components.head_grid import Axis, largest_of_blocks, pool_of, score_codes, weight_codes
 from viz.figures.palette import BLUE, HEADS, ORANGE
 
 SMALL = 16
@@ -42,18 +42,6 @@ class Heads:
     masked: Tensor | None = None
     logarithms: Tensor | None = None
     shown: Tensor | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Axis:
-    """The tokens along one side: the row or column that each is part of (-1: hidden), and what is written there."""
-
-    of: Sequence[int]
-    labels: Sequence[str]
-
-    def sent(self) -> dict[str, Any]:
-        """Return the fields for the browser."""
-        return {"of": list(self.of), "count": len(self.labels), "labels": list(self.labels)}
 
 
 @dataclass(frozen=True, kw_only=True)

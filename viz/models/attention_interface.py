@@ -242,7 +242,7 @@ def watch(layers: tuple[Layer, ...]) -> None:
     for layer in layers:
         if (down := compressing(layer)) is not None:
             down.register_forward_hook(partial(note_latent, layer))
-        if (gate := gate_module(layer)) is not None:
+        if layer.layout.gate and (gate := gate_module(layer)) is not None:
             gate.register_forward_hook(partial(note_gate, layer))
         if layer.changes() != layer.changes(has_positions=False):
             layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)

@@ -132,6 +132,8 @@ class Capture:
     def _call(self, i: int, stack: str | None, allowed: Tensor | None) -> Call:
         check()
         call = (self.calls if stack is None else self.stacks[stack])[i]
+        if allowed is None:
+            return call
         return replace(call, options={**call.options, "allowed": combine(call.options.get("allowed"), allowed)})
 
     def layer(self, i: int, *, stack: str | None = None, allowed: Tensor | None = None) -> AttentionTrace:
@@ -156,7 +158,9 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     record = recorder.seen[id(layer.attention)]
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
-    memory = read_memory(layer, memory, recorder.latents)
+    latent = read_latent(layer) if layer.layout.latent else None
+    if latent is not None:
+        memory = read_memory(layer, latent, memory, recorder.latents)
     q, k, v = record["q"], record["k"], record["v"]
     options, projections = unbatched(record["options"]), read_weights(layer, q, k, v, x, memory)
     changes = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
@@ -166,8 +170,8 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     return Call(
         q=q, k=k, v=v, x=x, memory=memory, options=options, rotation=changes, projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
-        latent=read_latent(layer),
-        value_eps=value_eps(layer),
+        latent=latent,
+        value_eps=value_eps(layer) if layer.layout.value_norm else None,
         source=None if layer.source is None else layer.source.index,
     )  # fmt: skip
 
@@ -272,11 +276,11 @@ def capture_tokens(
         states = states_of(result, model)
         logits = None if shifted else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
-    final = next(iter(states.values()))[-1]
+    final, numbers = next(iter(states.values()))[-1], model.numbers
     check_finite(model, states)
     return Capture(
         tokens=tokens, target=shifted, final=final, predictions=predictions, states=states, stacks=calls,
-        numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,
+        numbers=() if numbers == tuple(range(len(numbers))) else numbers,
     )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ class FairQueue:
 
         An error is contained: it would hit a user who only ends a turn. Maintenance admits those who wait then.
         """
-        while failed := [ticket for ticket in self._next() if not self._begin(ticket)]:
+        while self._waiting and (failed := [ticket for ticket in self._next() if not self._begin(ticket)]):
             with self._lock:
                 self._working.difference_update(failed)
 

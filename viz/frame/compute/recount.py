@@ -17,7 +17,7 @@ from viz.frame.compute import cached, head_grid, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.compute.rows import has_own_row, row_error, row_of, row_tolerance
 from viz.frame.specs import Mask, Source, View
-from viz.models.capture import Call, Head
+from viz.models.capture import Call, Capture, Head
 from viz.models.recount.own_attention import has_own_attention, own_state_without
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_numbers_of_words, wrong_words
 from viz.models.recount.weights import file_error
@@ -150,18 +150,26 @@ def grid_errors(source: Source, mask: Mask, view: View, layer: int, head: int) -
     rows = [labels]
     if wall.pool == 1:
         row_values = _row_of_wall(wall, any_layer, any_head, row)
-        rows.append(_compare_row("truth.wall", source, mask, (any_layer, any_head, row), row_values, 1 / TOP))
+        rows.append(
+            _compare_row("truth.wall", source, mask, text_capture, (any_layer, any_head, row), row_values, 1 / TOP)
+        )
     large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
     if large is not None:
-        rows.append(_compare_row("truth.large", source, mask, (layer, head, row), large))
+        rows.append(_compare_row("truth.large", source, mask, text_capture, (layer, head, row), large))
     return tuple(rows)
 
 
 def _compare_row(
-    key: str, source: Source, mask: Mask, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
+    key: str,
+    source: Source,
+    mask: Mask,
+    text_capture: Capture,
+    place: tuple[int, int, int],
+    row_values: np.ndarray,
+    coded: float = 0.0,
 ) -> Compared:
     """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
-    (layer, head, row), text_capture = place, read(source)
+    layer, head, row = place
     call = text_capture.calls[layer]
     if has_own_row(source):
         off = row_error(row_of(source, layer, mask, head, row), torch.from_numpy(row_values))

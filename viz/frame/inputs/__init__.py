@@ -242,13 +242,14 @@ def _load_model(t: Translate, model: str) -> LoadedModel:
 
 def _layer(t: Translate, chips: Chips, model: LoadedModel, controls: Controls) -> int:
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
-    layer = LAYER.read(model.numbers)
+    numbers = model.numbers
+    layer = LAYER.read(numbers)
     if not controls.layer:
         return 0
-    if model.n_layers > 1 and controls.layer_chip(model):
+    if len(numbers) > 1 and controls.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
-            LAYER.slider(t("choice.layer"), model.numbers, help=t("choice.layer_help"))
-    return model.numbers.index(layer)
+            LAYER.slider(t("choice.layer"), numbers, help=t("choice.layer_help"))
+    return numbers.index(layer)
 
 
 def chosen_mask() -> specs.Mask:
