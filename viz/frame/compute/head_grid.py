@@ -10,11 +10,11 @@ from torch.nn.functional import pad
 from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
 from viz.components.take_away import Axis, Heads, Stack, payload
 from viz.core.analysis import map_statistics
+from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
 from viz.core.attention import AttentionTrace
 from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Capture, Head
-from viz.models.head_statistics import describe
 from viz.models.tokens import Tokens, word_labels
 
 
@@ -89,6 +89,15 @@ def _allowed(text_capture: Capture, mask: Mask) -> Tensor | None:
 def _steps(text_capture: Capture, layer: int, allowed: Tensor | None) -> AttentionTrace:
     with torch.inference_mode():
         return text_capture.layer(layer, allowed=allowed)
+
+
+def describe(capture: Capture, weights: Tensor) -> Mapping[str, Tensor]:
+    """The numbers of each head's portrait: of a map between two texts, those that make sense there."""
+    queries, keys = capture.queries, capture.tokens
+    ids, special = torch.tensor(keys.ids), torch.tensor(keys.special)
+    if capture.is_cross:
+        return vars(cross_head_statistics(weights, torch.tensor(queries.ids), ids, special))
+    return vars(head_statistics(weights, ids, special))
 
 
 @cached
@@ -169,25 +178,16 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         steps = _steps(text_capture, layer, allowed)
         view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values
         masked, measures = steps.masked.isneginf().all(0), describe(text_capture, steps.weights)
-        if not has_sink:
-            return Heads(
-                weights=steps.weights,
-                measures=measures,
-                masked=masked,
-                logarithms=_logarithms(steps.masked),
-                shown=view_maps,
-            )
-        logs = _logarithms(_with_sink(steps.masked, text_capture.calls[layer].options.get("sink")))
-        rest = logs[..., -1:].exp()
-        if view_maps is not None and not view.hide:
-            view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
-        return Heads(
-            weights=torch.cat([steps.weights, rest], -1),
-            measures=measures,
-            masked=pad(masked, (0, 1)),
-            logarithms=logs,
-            shown=view_maps,
-        )
+        weights, scores = steps.weights, steps.masked
+        if has_sink:
+            scores, masked = _with_sink(scores, text_capture.calls[layer].options.get("sink")), pad(masked, (0, 1))
+        logs = scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+        if has_sink:
+            rest = logs[..., -1:].exp()
+            weights = torch.cat([weights, rest], -1)
+            if view_maps is not None and not view.hide:
+                view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
+        return Heads(weights=weights, measures=measures, masked=masked, logarithms=logs, shown=view_maps)
 
     stack = Stack(
         name="cross" if text_capture.is_cross else "self",
@@ -201,10 +201,6 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         renormalise=view.hide,
     )
     return payload([stack])
-
-
-def _logarithms(scores: Tensor) -> Tensor:
-    return scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
 
 def _with_sink(scores: Tensor, sink: Tensor | None) -> Tensor:

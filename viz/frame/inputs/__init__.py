@@ -164,8 +164,10 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     if chip:
         with chip:
             source_controls(t, lang, models)
-    with chip or nullcontext():
-        loaded_model = _load_model(t, model) if model else None
+    # The spinner, a note on the page while the model loads, starts a thread: not in every run.
+    is_loading = bool(model) and not compute.models().holds(model)
+    with chip or nullcontext(), st.spinner(t("choice.loading")) if is_loading else nullcontext():
+        loaded_model = compute.model(model) if model else None
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded_model if kind == "model" else None)
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
@@ -177,7 +179,10 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     mask = chosen_mask()
     if controls.mask:
         with chips.add_setting("mask", "" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
-            _mask_controls(t, mask.kind)
+            MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
+            mask_details(t, mask.kind)
+            if mask.kind == "painted":
+                st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))
     link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
@@ -233,13 +238,6 @@ def own_model(default: str = "") -> str:
     return MODEL.read(Models(models_here(), default or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
 
 
-def _load_model(t: Translate, model: str) -> LoadedModel:
-    """Return the model, with a note on the page while it loads."""
-    # The spinner starts a thread: not in every run.
-    with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
-        return compute.model(model)
-
-
 def _layer(t: Translate, chips: Chips, model: LoadedModel, controls: Controls) -> int:
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
     layer = LAYER.read(model.numbers)
@@ -275,10 +273,3 @@ def mask_details(t: Translate, kind: str) -> None:
     if kind in ("padding", "both"):
         PAD.slider(t("choice.pad"), help=t("choice.pad_help"))
         PAD_LEFT.toggle(t("choice.pad_left"), help=t("choice.pad_left_help"))
-
-
-def _mask_controls(t: Translate, kind: str) -> None:
-    MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
-    mask_details(t, kind)
-    if kind == "painted":
-        st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))
