@@ -24,7 +24,7 @@ from viz.text import Translate
 
 WIDTH = 300
 """Of a control, in pixels."""
-SUPPORTED = ("latent",)
+SUPPORTED = ("latent", "maps")
 """Parts of a model's layers that the scores reckon with, as in ``Page.knows``."""
 SIZES = ("entropy", "distance", "removal")
 """Scores that are no part of 1."""

@@ -17,6 +17,8 @@ ROW = r"\sum_j A_{ij} = 1"
 CHANGE = r"\tfrac12 \sum_{j} \lvert A_{ij} - A'_{ij} \rvert"
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 
+MAPS = ("maps",)
+
 PAGE = Page(
     name="heads",
     reads_bare=True,
@@ -25,15 +27,15 @@ PAGE = Page(
     sections=(
         with_views(
             "heads_view",
-            Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save),
-            Section("row", row.draw, (row_softmax,), ROW, all_heads.save),
-            Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save),
-            Section("numbers", numbers.draw, (head_statistics,)),
+            Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save, knows=MAPS),
+            Section("row", row.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
+            Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
+            Section("numbers", numbers.draw, (head_statistics,), knows=MAPS),
         ),
         with_views(
             "compare_view",
-            Section("compare", every_head.draw, (row_change, align), CHANGE),
-            Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True),
+            Section("compare", every_head.draw, (row_change, align), CHANGE, knows=MAPS),
+            Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True, knows=MAPS),
         ),
         Section("arrivals", arrivals.draw, code=(message_norms,), formula=r"\lVert A_{ij}\, v_j\, W_O^{(i)} \rVert"),
         Section("joined", joined.draw, code=(merge_heads,)),

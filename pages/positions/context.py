@@ -77,7 +77,8 @@ class PositionsContext:
 
     @lazy
     def encodings(self) -> Mapping[str, Encoding]:
-        """Every encoding by its code."""
+        """Every encoding by its code; a model that takes no vectors is refused here."""
+        self.unplaced  # noqa: B018 -- an error has its sentence
         return every_encoding(self.scene.choice.source, self.placing)
 
     @lazy

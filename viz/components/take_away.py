@@ -161,7 +161,7 @@ def _stack(stack: Stack, put: Any) -> dict[str, Any]:
 
 
 def _header(stack: Stack, shape: Sequence[int], *, plain: bool) -> dict[str, Any]:
-    """What is said of a stack, whose sizes are ``shape``, as the next line names them."""
+    """Notes on a stack, whose sizes are ``shape``, as the next line names them."""
     sizes = dict(zip(("n_heads", "n_queries", "n_keys", "rows", "columns", "pool"), shape, strict=True))
     about = {"name": stack.name, "what": stack.what, "numbers": list(stack.numbers or range(stack.n_layers))}
     sides = {"queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same, "plain": plain}

@@ -93,7 +93,9 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
 
 def scene_checks(scene: Scene) -> list[Check]:
     """Return the checks of the layer that a scene shows."""
-    return attention_checks(scene.trace, **asked_of(scene))
+    checks = attention_checks(scene.trace, **asked_of(scene))
+    # Of maps alone the softmax is the model's own.
+    return checks[:1] if scene.capture.calls[scene.choice.layer].maps_only else checks
 
 
 def asked_of(scene: Scene) -> dict[str, Any]:

@@ -91,7 +91,11 @@ def say_error(t: Translate, error: ValueError) -> None:
     What is not drawn for that reads nothing of the link: it stays there, for a reload.
     """
     link.keep_unread()
-    if isinstance(error, ModelError):
+    if isinstance(error, ModelError) and error.code == "fetching":
+        from viz.frame.fetching import say_fetch
+
+        say_fetch(t)
+    elif isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
     elif isinstance(error, OddWidthError):
@@ -185,12 +189,13 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def unsupported_part(call: Call, supported: Collection[str]) -> str:
-    """Return a part of a model's layer that a section does not support: "sink", "gate", "latent", "values"; else ""."""
+    """Return a part of a layer that a section does not support: "sink", "gate", "latent", "values", "maps"; else ""."""
     has = {
         "sink": call.options.get("sink") is not None,
         "gate": call.gate is not None,
         "latent": call.latent is not None,
         "values": not call.has_own_values,
+        "maps": call.maps_only,
     }
     return next((part for part, is_there in has.items() if is_there and part not in supported), "")
 

@@ -172,8 +172,8 @@ def _attention(
     recorder = _current.get()
     if recorder is not None and recorder.streamed is not None:
         causal = extra_options.get("is_causal")
-        causal = getattr(module, "is_causal", True) if causal is None else causal
-        return recorder.streamed(module, query, key, value, options, bool(causal)).transpose(1, 2).contiguous(), None
+        causal = getattr(module, "is_causal", None) if causal is None else causal
+        return recorder.streamed(module, query, key, value, options, causal).transpose(1, 2).contiguous(), None
     n_heads = query.shape[1]
     trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
     output = trace.output.transpose(1, 2)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,7 @@ class Layout:
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
     clip: str = ""
+    maps_only: bool = False
 
     def fits(self, config: Any) -> bool:
         """Return whether the layout describes models with this configuration."""
@@ -76,9 +76,9 @@ def _tables() -> Any:
     return tomllib.loads((Path(__file__).parent / "layouts.toml").read_text("utf-8"))
 
 
-def families() -> tuple[str, ...]:
-    """The families of models that can be opened from a folder, in the order of the alphabet."""
-    return tuple(sorted({layout.family for layout in layouts()}))
+def families(*, maps_only: bool = False) -> tuple[str, ...]:
+    """The families that can be opened from a folder; ``maps_only``: those whose own code hands out its maps alone."""
+    return tuple(sorted({layout.family for layout in layouts() if layout.maps_only == maps_only}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,13 +220,10 @@ class LoadedModel:
         return rows
 
     def _rows(self) -> Tensor | None:
+        from viz.models.layers.tables import position_rows
+
         path = self.layers[0].layout.positions
-        if not path or isinstance(table := attrgetter(path)(self.model.base_model), Tensor):
-            # CTRL multiplies its words by that root before it adds these.
-            return table.detach().float() / self.width**0.5 if path else None
-        # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
-        before = getattr(table, "offset", 0) if (pad := getattr(table, "padding_idx", None)) is None else pad + 1
-        return table.weight.detach().float()[before:]
+        return position_rows(self.model.base_model, path, self.width) if path else None
 
 
 def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
@@ -267,7 +264,7 @@ def check_family(entry: Entry, family: str) -> None:
     """
     if kind := refused_kind(family):
         raise ModelError(f"family_{kind}", model=entry.id, family=family)
-    if family not in families():
+    if family not in (*families(), *families(maps_only=True)):
         alike = get_close_matches(family, families(), n=5, cutoff=0)
         raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
     if needed := first_versions().get(family):

@@ -24,7 +24,7 @@ from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.unlisted import check_format, find_weights, other_pickles
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
 from viz.models.layers.find import find_layers, name_base, separate_shared_layers
-from viz.models.layout import LoadedModel, check_family, check_settings
+from viz.models.layout import LoadedModel, check_family, check_settings, families
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -109,10 +109,11 @@ def read_checkpoint(
             sizes.
     """
     options = {"use_safetensors": True} if weights is None else {"state_dict": weights}
+    is_own = family_of(read_json(entry, folder / "config.json")) in families(maps_only=True)
     try:
         model, report = model_class.from_pretrained(
             folder if weights is None else None,
-            attn_implementation=INTERFACE,
+            attn_implementation="eager" if is_own else INTERFACE,
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,

@@ -11,9 +11,7 @@ from viz.core.variants.relative import (
     factored_scores,
     heads_from_kernel,
     kernel_offsets,
-    positions,
     quadratic_scores,
-    shifts,
     value_heads,
 )
 
@@ -22,25 +20,6 @@ SHARP = 46.0
 
 def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
-
-
-def test_shift_is_key_minus_query():
-    """It is constant along diagonals."""
-    delta = shifts((7,))[..., 0]
-    assert delta[2, 5] == 3
-    assert all(delta.diagonal(i).unique().tolist() == [i] for i in range(-6, 7))
-    query, key = 1 * 5 + 4, 3 * 5 + 2  # the query at (1, 4), the key at (3, 2)
-    assert shifts((4, 5))[query, key].tolist() == [2.0, -2.0]
-    torch.testing.assert_close(shifts((4, 5)), -shifts((4, 5)).transpose(0, 1), rtol=0, atol=0)
-
-
-def test_chosen_queries_are_rows_of_all():
-    rows = torch.tensor([5, 0, 11])
-    torch.testing.assert_close(shifts((3, 5), rows), shifts((3, 5))[rows], rtol=0, atol=0)
-    offset, alpha = draw(2, 2), torch.tensor([0.7])
-    torch.testing.assert_close(
-        quadratic_scores(offset, alpha, (3, 5), rows), quadratic_scores(offset, alpha, (3, 5))[:, rows]
-    )
 
 
 @pytest.mark.parametrize("grid", [(13,), (3, 5)])
@@ -106,8 +85,3 @@ def test_sharpened_changes_only_sharpness():
     assert sharper.alpha.tolist() == [9.0] * 3
     assert sharper.weights is heads.weights
     assert isinstance(sharper, QuadraticHeads)
-
-
-def test_positions_are_in_reading_order():
-    assert positions((2, 3)).tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    assert positions((3,)).tolist() == [[0], [1], [2]]

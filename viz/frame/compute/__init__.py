@@ -21,6 +21,7 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
+from viz.errors import ModelError
 from viz.frame import queue_notice
 from viz.frame.specs import Mask, Source, local_entries
 from viz.imports import importing
@@ -96,6 +97,8 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
         answers = read(alone)
         if has_cross(answers):
             return trained_cross(_run(source))
+        if answers.calls[0].maps_only:
+            raise ModelError("maps", model=source.model)
         return pair(read(replace(alone, text=source.target)), answers)
     return _run(source, heads_off)
 

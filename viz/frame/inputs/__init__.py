@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
 from viz.frame import compute, specs
-from viz.frame.available_models import models_here
+from viz.frame.available_models import models_here, require_file
 from viz.frame.examples import example_labels, examples, restore_text, take_head
 from viz.frame.inputs.source_chip import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
@@ -115,12 +115,11 @@ class Chips:
         self._names.add(name)
         return self._row.popover(label, key=f"chip_{name}")
 
-    def add_setting(self, name: str, chosen: str = "") -> DeltaGenerator:
-        """A part of the chip of settings, whose label ends with what is ``chosen`` in the first part."""
+    def add_setting(self, name: str, note: str = "") -> DeltaGenerator:
+        """A part of the chip of settings, for controls beside a page's subject; the first part's note is on it."""
         self._names.add(name)
-        if self._settings is None:
-            label = " · ".join(filter(None, (self._label, chosen)))
-            self._settings = self._row.popover(label, key="chip_settings")
+        label = f"{self._label}{note and f' · {note}'}"
+        self._settings = self._settings or self._row.popover(label, key="chip_settings")
         return self._settings.container(key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
@@ -164,10 +163,8 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     if chip:
         with chip:
             source_controls(t, lang, models)
-    # The spinner, a note on the page while the model loads, starts a thread: not in every run.
-    is_loading = bool(model) and not compute.models().holds(model)
-    with chip or nullcontext(), st.spinner(t("choice.loading")) if is_loading else nullcontext():
-        loaded_model = compute.model(model) if model else None
+    with chip or nullcontext():
+        loaded_model = _load_model(t, model) if model else None
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded_model if kind == "model" else None)
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
@@ -236,6 +233,14 @@ def _example_list(t: Translate, lang: str) -> None:
 def own_model(default: str = "") -> str:
     """The model whose own heads are chosen, ``default`` where none is; "" for seeded ones."""
     return MODEL.read(Models(models_here(), default or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
+
+
+def _load_model(t: Translate, model: str) -> LoadedModel:
+    """Return the model, with a note on the page while it loads."""
+    require_file(model)
+    # The spinner starts a thread: not in every run.
+    with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
+        return compute.model(model)
 
 
 def _layer(t: Translate, chips: Chips, model: LoadedModel, controls: Controls) -> int:

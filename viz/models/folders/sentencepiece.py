@@ -88,7 +88,8 @@ def install() -> Any:
 
 @cache
 def _replace_reader() -> None:
-    from transformers import convert_slow_tokenizer as library
+    # The package has a function of this name too, which may stand in the module's place.
+    library = import_module("transformers.convert_slow_tokenizer")
     from transformers.utils import is_sentencepiece_available
 
     if is_sentencepiece_available():

@@ -172,7 +172,8 @@ def twin(model: LoadedModel) -> Twin:
 
 def has_own_attention(model: LoadedModel) -> bool:
     """Return whether transformers has an attention for this family that stands by itself."""
-    return hasattr(sys.modules[type(model.layers[0].attention).__module__], "eager_attention_forward")
+    module = sys.modules[type(model.layers[0].attention).__module__]
+    return hasattr(module, "eager_attention_forward") and not model.layers[0].layout.maps_only
 
 
 def _go(model: LoadedModel, ids: Sequence[int], going: _Pass) -> Any:

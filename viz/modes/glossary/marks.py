@@ -31,11 +31,11 @@ def begin(codes: Iterable[str] = ()) -> None:
 
 def mark(sentence: str) -> str:
     """Return a sentence, written in Markdown, as HTML that marks terms not on this screen before; "" if it has none."""
-    lang, marked = LANG.value, _MARKED_TERMS.read()
+    lang, codes = LANG.value, _MARKED_TERMS.read()
     # Of a term that comes twice in the sentence the first place counts.
-    first = {place[0]: place for place in reversed(_places(sentence, lang)) if place[0] not in marked}
+    first = {place[0]: place for place in reversed(_places(sentence, lang)) if place[0] not in codes}
     places = tuple(sorted(first.values(), key=itemgetter(1)))
-    _MARKED_TERMS.set(marked | first.keys())
+    _MARKED_TERMS.set(codes | first.keys())
     if not places:
         return ""
     notes = "".join(_note(translator(lang), lang, terms()[code]) for code, _, _ in places)

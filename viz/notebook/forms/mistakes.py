@@ -117,17 +117,15 @@ def scale_note(weights: Tensor, q: Tensor, k: Tensor) -> tuple[str, dict[str, st
     k = k.repeat_interleave(n_heads // len(k), 0)
     rows = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
     want = q.shape[-1] ** -0.5
-    results = []
-    for name, scores in (
-        (("scaled", q @ k.mT), ("swapped", k @ q.mT)) if n_queries == n_keys else (("scaled", q @ k.mT),)
-    ):
+    results, pairs = [], [("scaled", q @ k.mT), *([("swapped", k @ q.mT)] if n_queries == n_keys else [])]
+    for name, scores in pairs:
         x, y = (_centred(values, rows > 1e-6) for values in (scores, rows.clamp(min=1e-30).log()))
         factor = float((x * y).sum() / (x * x).sum().clamp(min=1e-30))
         again = (factor * scores).masked_fill(rows <= 1e-6, -torch.inf).softmax(-1).nan_to_num()
         results.append((float((again - rows).abs().max()), name, factor))
     difference, name, factor = min(results)
     if difference > 0.01:
-        return "other_scores", {"difference": f"{min(results)[0]:.2g}"}
+        return "other_scores", {"difference": f"{difference:.2g}"}
     name = "scaled_right" if name == "scaled" and abs(factor / want - 1) < 0.02 else name
     return name, {"factor": f"{factor:.3g}", "want": f"{want:.3g}"}
 

@@ -2,7 +2,7 @@
 
 import { svgElement } from "../lib/dom.js";
 
-/** What `save` and `restore` are about, as a new canvas has it. */
+/** The properties that `save` and `restore` are about, as a new canvas has them. */
 const STATE = {
   fillStyle: "#000",
   strokeStyle: "#000",

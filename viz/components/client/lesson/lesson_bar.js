@@ -9,7 +9,7 @@ import { saveProgress } from "./store.js";
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
 const MOVES = { up: "↑", down: "↓" };
-const ASKED = "number why end kind question options done picked hint premise missing n_done print".split(" ");
+const QUESTION_STATE = "number why end kind question options done picked hint premise missing n_done print".split(" ");
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));
@@ -48,7 +48,7 @@ class LessonBar extends View {
     this.root.toggleAttribute("data-ended", this.hasEnded);
     const isOther = this.hasChanged(
       "asked",
-      ASKED.map((name) => data[name]),
+      QUESTION_STATE.map((name) => data[name]),
     );
     if (!["worksheet", "answers"].includes(data.print) && !data.lesson.startsWith("own-"))
       saveProgress(data.lesson, data.over);

@@ -18,15 +18,15 @@ export class Player {
   n;
   words;
   show;
-  stopped;
+  onStop;
   speed = SPEEDS[0];
 
   /**
-   * Steps 1 to `n`; `show` is called with each, `stopped` when it stands still, and with whether that is the end. `words`
+   * Steps 1 to `n`; `show` is called with each, `onStop` when it stands still, and with whether that is the end. `words`
    * has play, pause, next, scrub, place and speed.
    */
-  constructor(n, words, show, stopped = (_isEnd) => {}) {
-    Object.assign(this, { n, words, show, stopped, at: 1 });
+  constructor(n, words, show, onStop = (_isEnd) => {}) {
+    Object.assign(this, { n, words, show, onStop, at: 1 });
     this.element = element("div", "bar");
     this.button = clickable("play", "", () => this.#toggle());
     this.byHand = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -84,7 +84,7 @@ export class Player {
   }
 
   play() {
-    if (this.byHand.matches && this.hasBegun && this.at === this.n && this.stopped(true)) return;
+    if (this.byHand.matches && this.hasBegun && this.at === this.n && this.onStop(true)) return;
     if (this.byHand.matches) return this.go((this.at % this.n) + 1);
     this.#run();
     this.go((this.at % this.n) + 1);
@@ -108,7 +108,7 @@ export class Player {
     clearInterval(this.timer);
     this.timer = null;
     this.#label();
-    if (hasRun) this.stopped(isEnd);
+    if (hasRun) this.onStop(isEnd);
   }
 
   #label() {

@@ -115,7 +115,7 @@ class ThreeWords extends View {
       const { i, j, code } = cells[at - 1] ?? {};
       if (code !== undefined) this.#select([i, j], code);
     };
-    const stopped = (isEnd) => {
+    const onStop = (isEnd) => {
       for (const cell of this.root.querySelectorAll(".later")) cell.classList.remove("later");
       const next = /** @type {?HTMLElement} */ (document.querySelector(".st-key-next button:enabled"));
       if (!isEnd || !next || step === LAST) return false;
@@ -124,7 +124,7 @@ class ThreeWords extends View {
       return true;
     };
     this.player?.pause();
-    this.player = new Player(cells.length || ROWS, words, show, stopped);
+    this.player = new Player(cells.length || ROWS, words, show, onStop);
     this.root.append(this.player.element);
     // All is computed until it is played.
     this.player.at = this.player.n;
