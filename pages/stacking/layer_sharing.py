@@ -13,7 +13,7 @@ from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
 from viz.core.experts import ExpertsTrace
 from viz.core.variants.layer_sharing import layers_used
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic

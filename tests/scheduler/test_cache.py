@@ -2,6 +2,7 @@
 
 import contextvars
 import gc
+import math
 import threading
 import time
 import weakref
@@ -20,7 +21,7 @@ from viz.scheduler import cache as cache_module
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, mark_lowest_priority, wait_silently
+from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, wait_silently
 from viz.scheduler.sizes import OVERHEAD
 
 TEXT = "what a visitor typed"
@@ -523,7 +524,7 @@ def test_short_memory_skips_large_results(spend):
 def test_background_results_are_evicted_first(turns):
     store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0)
     read = cache(lambda n: "x" * (2_500 + n), store)
-    contextvars.copy_context().run(lambda: (mark_lowest_priority(), read(0), read(1), read(2)))
+    contextvars.copy_context().run(lambda: (mark_arrival(math.inf), read(0), read(1), read(2)))
     assert [read.key(n) in store for n in range(3)] == [False, True, True]
 
 

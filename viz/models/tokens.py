@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.spelling.pieces import Span, parts, share_out, spell
+from viz.models.spelling.pieces import Span, parts, share_out, spell, spells_bytes
 from viz.models.spelling.visible import SPACE, is_mark, visible
 from viz.models.spelling.words import number_words, words_in
 
@@ -154,16 +154,6 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
         text=read_part,
         spans=spans,
     )
-
-
-def spells_bytes(tokenizer: Any) -> bool:
-    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
-
-    It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
-    """
-    space, mark = (tokenizer.convert_tokens_to_ids(token) for token in "Ġ▁")
-    none = (None, tokenizer.unk_token_id)
-    return space not in none and mark in none
 
 
 def labels(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:

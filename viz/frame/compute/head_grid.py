@@ -169,25 +169,16 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         steps = _steps(text_capture, layer, allowed)
         view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view)
         masked, numbers = steps.masked.isneginf().all(0), measure(steps.weights)
-        if not has_sink:
-            return Heads(
-                weights=steps.weights,
-                measures=numbers,
-                masked=masked,
-                logarithms=_logarithms(steps.masked),
-                shown=view_maps,
-            )
-        logs = _logarithms(_with_sink(steps.masked, text_capture.calls[layer].options.get("sink")))
-        rest = logs[..., -1:].exp()
-        if view_maps is not None and not view.hide:
-            view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
-        return Heads(
-            weights=torch.cat([steps.weights, rest], -1),
-            measures=numbers,
-            masked=pad(masked, (0, 1)),
-            logarithms=logs,
-            shown=view_maps,
-        )
+        weights, scores = steps.weights, steps.masked
+        if has_sink:
+            scores, masked = _with_sink(scores, text_capture.calls[layer].options.get("sink")), pad(masked, (0, 1))
+        logs = scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+        if has_sink:
+            rest = logs[..., -1:].exp()
+            weights = torch.cat([weights, rest], -1)
+            if view_maps is not None and not view.hide:
+                view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
+        return Heads(weights=weights, measures=numbers, masked=masked, logarithms=logs, shown=view_maps)
 
     stack = Stack(
         name="cross" if text_capture.is_cross else "self",
@@ -201,10 +192,6 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         renormalise=view.hide,
     )
     return payload([stack])
-
-
-def _logarithms(scores: Tensor) -> Tensor:
-    return scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
 
 def _with_sink(scores: Tensor, sink: Tensor | None) -> Tensor:

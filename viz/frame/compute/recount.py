@@ -82,12 +82,9 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
 @cached
 def wrong_tokens(source: Source) -> int:
     """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
-    text_capture, target = read(source), source.target
-    if not target:
-        return _wrong(source, source.text, text_capture.tokens)
-    return _wrong(source, source.text, text_capture.tokens) + (
-        0 if text_capture.target is None else _wrong_target(source, text_capture.target)
-    )
+    text_capture = read(source)
+    target = text_capture.target if source.target else None
+    return wrong_tokens_of(source, text_capture.tokens) + (_wrong_target(source, target) if target else 0)
 
 
 @cached
@@ -106,7 +103,11 @@ def wrong_rows(source: Source, view: View) -> int:
 
 def wrong_tokens_of(source: Source, tokens: Tokens) -> int:
     """The same of tokens that a page read in its own way; of a text that was cut its beginning is compared."""
-    return _wrong(source, source.text, tokens)
+    if source.kind == "words":
+        return wrong_words(source.text, tokens.ids, tokens.labels)
+    tokenizer = model(source.model).tokenizer
+    n_wrong = wrong_numbers(tokenizer, source.text, tokens.ids, tokens.n_excess)
+    return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
 def _wrong_target(source: Source, target: Tokens) -> int:
@@ -114,14 +115,6 @@ def _wrong_target(source: Source, target: Tokens) -> int:
     if source.kind == "words":
         return wrong_words(source.target, target.ids, target.labels)
     return wrong_labels(model(source.model).tokenizer, target.ids, target.labels)
-
-
-def _wrong(source: Source, text: str, tokens: Tokens) -> int:
-    if source.kind == "words":
-        return wrong_words(text, tokens.ids, tokens.labels)
-    tokenizer = model(source.model).tokenizer
-    n_wrong = wrong_numbers(tokenizer, text, tokens.ids, tokens.n_excess)
-    return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
 def vector_error(source: Source) -> tuple[int, float]:

@@ -176,7 +176,10 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     mask = chosen_mask()
     if controls.mask:
         with chips.add_setting("mask", "" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
-            _mask_controls(t, mask.kind)
+            MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
+            mask_details(t, mask.kind)
+            if mask.kind == "painted":
+                st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))
     link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
@@ -276,10 +279,3 @@ def mask_details(t: Translate, kind: str) -> None:
     if kind in ("padding", "both"):
         PAD.slider(t("choice.pad"), help=t("choice.pad_help"))
         PAD_LEFT.toggle(t("choice.pad_left"), help=t("choice.pad_left_help"))
-
-
-def _mask_controls(t: Translate, kind: str) -> None:
-    MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
-    mask_details(t, kind)
-    if kind == "painted":
-        st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))

@@ -43,6 +43,14 @@ def writes_bytes(tokenizer: Any) -> bool:
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     if decoder is not None:
         return bool(decoder.decode(["ĠaĠb"]) == " a b")
+    return spells_bytes(tokenizer)
+
+
+def spells_bytes(tokenizer: Any) -> bool:
+    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
+
+    It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
+    """
     space, mark = (tokenizer.convert_tokens_to_ids(token) for token in "Ġ▁")
     none = (None, tokenizer.unk_token_id)
     return space not in none and mark in none

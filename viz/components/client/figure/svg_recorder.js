@@ -2,19 +2,20 @@
 
 import { svgElement } from "../lib/dom.js";
 
-const STATE = [
-  "fillStyle",
-  "strokeStyle",
-  "globalAlpha",
-  "lineWidth",
-  "font",
-  "textAlign",
-  "textBaseline",
-  "imageSmoothingEnabled",
-  "dashes",
-  "matrix",
-  "clipped",
-];
+/** The properties that `save` and `restore` are about, as a new canvas has them. */
+const STATE = {
+  fillStyle: "#000",
+  strokeStyle: "#000",
+  globalAlpha: 1,
+  lineWidth: 1,
+  font: "10px sans-serif",
+  textAlign: "start",
+  textBaseline: "alphabetic",
+  imageSmoothingEnabled: true,
+  dashes: [],
+  matrix: null,
+  clipped: null,
+};
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
 
@@ -94,24 +95,12 @@ class Sketch {
     // Measures, and reads colours.
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     this.group = svgElement("g");
-    Object.assign(this, {
-      fillStyle: "#000",
-      strokeStyle: "#000",
-      globalAlpha: 1,
-      lineWidth: 1,
-      font: "10px sans-serif",
-      textAlign: "start",
-      textBaseline: "alphabetic",
-      imageSmoothingEnabled: true,
-      dashes: [],
-      matrix: new DOMMatrix(),
-      clipped: null,
-    });
+    Object.assign(this, STATE, { matrix: new DOMMatrix() });
     [this.stack, this.path] = [[], ""];
   }
 
   save() {
-    this.stack.push(Object.fromEntries(STATE.map((name) => [name, this[name]])));
+    this.stack.push(Object.fromEntries(Object.keys(STATE).map((name) => [name, this[name]])));
   }
 
   restore() {

@@ -46,6 +46,13 @@ export function element(tag, className = "", attributes = {}, text = "") {
   return node;
 }
 
+/** A button that acts when it is pressed. */
+export function clickable(className, text, act, attributes = {}) {
+  const node = element("button", className, { type: "button", ...attributes }, text);
+  node.addEventListener("click", act);
+  return node;
+}
+
 /** An element with a sentence of a lesson, in which the second letter of d_k, W_Q and their like stands below. */
 export function prose(tag, className = "", attributes = {}, text = "") {
   const node = element(tag, className, attributes);
@@ -74,8 +81,7 @@ export function fill(sentence, values) {
 export function segments(label, options, onChoose) {
   const group = element("div", "segments", { role: "radiogroup", "aria-label": label });
   const buttons = options.map(([code, text]) => {
-    const button = element("button", "", { type: "button", role: "radio", "data-code": code }, text);
-    button.addEventListener("click", () => onChoose(code));
+    const button = clickable("", text, () => onChoose(code), { role: "radio", "data-code": code });
     group.append(button);
     return button;
   });

@@ -1,7 +1,7 @@
 // Something that happens step by step: play it, stop it, or drag to a step. Users who ask for less motion go on by
 // hand.
 
-import { element, fill } from "./dom.js";
+import { clickable, element, fill } from "./dom.js";
 
 const STEP_MS = 450;
 const SPEEDS = [1, 2, 4, 0.5]; // in the order in which the button goes through them
@@ -28,12 +28,10 @@ export class Player {
   constructor(n, words, show, onStop = (_isEnd) => {}) {
     Object.assign(this, { n, words, show, onStop, at: 1 });
     this.element = element("div", "bar");
-    this.button = element("button", "play", { type: "button" });
+    this.button = clickable("play", "", () => this.#toggle());
     this.byHand = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.byHand.onchange = () => this.pause();
-    this.button.addEventListener("click", () => this.#toggle());
-    this.faster = element("button", "speed", { type: "button" });
-    this.faster.addEventListener("click", () =>
+    this.faster = clickable("speed", "", () =>
       this.#setSpeed(SPEEDS[(SPEEDS.indexOf(this.speed) + 1) % SPEEDS.length]),
     );
     document.addEventListener("keydown", this.#key);

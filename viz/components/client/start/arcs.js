@@ -2,7 +2,7 @@
 // and a box for a sentence of one's own. The weights of one head came with the page.
 
 import { readingDirection } from "../lib/direction.js";
-import { element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
+import { clickable, element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
@@ -90,8 +90,7 @@ class Arcs extends View {
     const from = element("span", "from", {}, fill(made ? words.from : words.from_now, { model, layer, head, made }));
     this.twins = undefined;
     if (this.sentences.length === 1) {
-      const back = element("button", "plain", { type: "button" }, words.back);
-      back.addEventListener("click", () => this.send("typed", { text: "" }));
+      const back = clickable("plain", words.back, () => this.send("typed", { text: "" }));
       this.row.replaceChildren(...(this.data.longest && !this.data.example ? [back] : []), from);
       return;
     }

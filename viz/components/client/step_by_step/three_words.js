@@ -4,7 +4,7 @@
 // Python's own have come. Otherwise nothing is calculated here.
 
 import { View, mount, spoken } from "../lib/view.js";
-import { ARROWS, element, fill } from "../lib/dom.js";
+import { ARROWS, clickable, element, fill } from "../lib/dom.js";
 import { Player } from "../lib/player.js";
 import { givenNumber } from "./given_number.js";
 import { follow, formatNumber, parseNumber } from "./head_numbers.js";
@@ -147,14 +147,8 @@ class ThreeWords extends View {
   #letters(pairs) {
     const row = element("div", "letters");
     for (const { code } of pairs) {
-      const button = element(
-        "button",
-        "",
-        { type: "button", "data-letter": code, "data-place": `letter ${code}` },
-        code,
-      );
-      button.addEventListener("click", () => this.#choose(this.cell, code));
-      row.append(button);
+      const attributes = { "data-letter": code, "data-place": `letter ${code}` };
+      row.append(clickable("", code, () => this.#choose(this.cell, code), attributes));
     }
     return row;
   }
@@ -185,16 +179,12 @@ class ThreeWords extends View {
     if (block.edit) {
       cell.append(this.#input(block, i, j, name, place));
     } else if (block.says || block.explains) {
-      const button = element(
-        "button",
-        "",
-        { type: "button", "data-place": place, "aria-label": `${name}: ${text}` },
-        text,
-      );
-      button.addEventListener("click", (event) => {
+      const attributes = { "data-place": place, "aria-label": `${name}: ${text}` };
+      const choose = (event) => {
         this.#choose([i, j], code, block.explains ? block.live : "");
         if (event.detail) button.blur(); // after a finger or the mouse the arrow keys go on from step to step
-      });
+      };
+      const button = clickable("", text, choose, attributes);
       cell.append(button);
       this.cells.push({ block, code, i, j, cell, button, name });
     } else {
