@@ -18,17 +18,6 @@ def draw(series=SERIES, **options):
     return curves(SIZES, series, x=X, y=Y, **options)
 
 
-def test_curve_has_point_per_size():
-    first, second = draw(dots=True).series
-    assert first.x == second.x == [1, 4, 16]
-    np.testing.assert_array_equal(first.y, [1, 4, 16])
-    assert second.name == "<b>with"
-    assert first.colour != second.colour and first.dash != second.dash
-    np.testing.assert_array_equal(second.y, [1, 0.5, 0.25])
-    assert first.marker == second.marker > 0 and first.symbol != second.symbol
-    assert not any(line.marker for line in draw().series)
-
-
 def test_missing_number_leaves_gap():
     """A place without a number is a gap, also in the data that are read back."""
     (line,) = draw({"a": torch.tensor([1.0, torch.nan, torch.inf], requires_grad=True)}).series

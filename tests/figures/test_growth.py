@@ -3,20 +3,6 @@
 from viz.figures.growth import Line, cache_growth, growth, learning
 
 
-def test_lines_and_points():
-    dashed_line = Line(name="<b>", values={1: 2, 10: 20 * 10**30}, style=1)
-    points = Line(name="m", values={10: 3.5}, points=True)
-    chart = growth([dashed_line, points], size_title="n", value_title="v", marks={5: "$x"})
-    first, second = chart.series
-    assert (first.dash is not None, first.marker, first.x, first.y) == (True, 0, [1, 10], [2.0, 2e31])
-    assert first.name == "<b>"
-    assert (second.dash, second.marker > 0, second.x, second.y) == (None, True, [10], [3.5])
-    assert second.says == "n = {x}: {y}"
-    assert growth([points], size_title="h", value_title="v", letter="h").series[0].says == "h = {x}: {y}"
-    (mark,) = chart.marks
-    assert (mark.x, mark.y, mark.label) == (5, None, "$x")
-
-
 def test_points_match_their_line():
     """A point and its line look alike, and unlike all others."""
     line, points, other_line = growth(

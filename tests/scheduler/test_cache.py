@@ -200,11 +200,18 @@ def fill_queue(turns):
     return [turns.enter("pass", lambda: None) for _ in range(turns.places)]
 
 
-def test_disconnect_while_waiting_drops_ticket(store, turns):
-    calls, tickets = [], fill_queue(turns)
+def test_disconnect_while_waiting_drops_ticket(store, turns, no_collector):
+    calls, references, tickets = [], [], fill_queue(turns)
+
+    def page():
+        context = Result()
+        references.append(weakref.ref(context))
+        cache(lambda: calls.append(context), store, raise_clicked)()
+
     with pytest.raises(Clicked):
-        cache(calls.append, store, raise_clicked)("cat")
+        page()
     assert (turns.waiting, store._jobs) == (0, {})
+    assert [reference() for reference in references] == [None], "what it held is freed"
     for ticket in tickets:
         turns.leave(ticket)
     assert calls == [], "nobody waits for it, so it is not computed"
@@ -574,17 +581,3 @@ def test_failed_job_releases_results(store, no_collector, error):
     del info
     error.__traceback__ = None  # this list of parameters holds it
     assert [reference() for reference in references] == [None, None]
-
-
-def test_disconnect_while_waiting_releases_results(store, turns, no_collector):
-    references, tickets = [], fill_queue(turns)
-
-    def page():
-        context = Result()
-        references.append(weakref.ref(context))
-        cache(lambda: context, store, raise_clicked)()
-
-    with pytest.raises(Clicked):
-        page()
-    assert [reference() for reference in references] == [None]
-    assert tickets

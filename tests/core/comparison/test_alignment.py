@@ -15,14 +15,8 @@ def kinds(a: str, b: str) -> str:
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        ("it was too tired .", "it was too wide .", "sam sam sam rep sam"),
-        ("it was tired", "it was very tired", "sam sam ins sam"),
-        ("it was very tired", "it was tired", "sam sam rem sam"),
         ("a big red fox", "a small fox", "sam rep rem sam"),  # the first of a stretch is paired
         ("a b", "b a", "rem sam ins"),  # as few changes as replacing both, and a token is kept
-        ("", "a b", "ins ins"),
-        ("a", "", "rem"),
-        ("", "", ""),
         ("a a a", "a a", "rem sam sam"),
     ],
 )

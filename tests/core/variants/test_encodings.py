@@ -83,15 +83,6 @@ def test_a_learned_table_ends():
     assert "learned" not in all_encodings(rows=None)
 
 
-def test_t5_numbers_come_from_the_seed():
-    first, again = all_encodings()["t5"].bias(3, 5, 5), all_encodings()["t5"].bias(3, 5, 5)
-    second_bias = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
-    assert first is not None
-    assert second_bias is not None
-    assert_close(first, again)
-    assert not torch.equal(first, second_bias)
-
-
 def test_offset_profile_of_a_rectangle():
     scores = torch.randn(2, 5, 7, generator=torch.Generator().manual_seed(0))
     profile = offset_profile(scores)

@@ -6,7 +6,6 @@ from torch.nn.functional import conv1d, pad
 
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import (
-    QuadraticHeads,
     axial_layer,
     factored_scores,
     heads_from_kernel,
@@ -31,15 +30,6 @@ def test_product_of_vectors_is_shifted_square(grid: tuple[int, ...]):
         constant = alpha * offset.square().sum(-1)
         torch.testing.assert_close(product, square + constant[:, None, None])
         torch.testing.assert_close(row_softmax(product), row_softmax(square))
-
-
-@pytest.mark.parametrize(
-    ("alpha", "centre", "beside"),
-    [(0.5, 0.3989, 0.2420), (3, 0.9094, 0.0453)],
-)
-def test_centre_weight_by_sharpness(alpha: float, centre: float, beside: float):
-    row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.tensor([float(alpha)]), (41,)))[0, 20]
-    torch.testing.assert_close(row[20:23], torch.tensor([beside, centre, beside]), rtol=0, atol=5e-5)
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
@@ -77,11 +67,3 @@ def test_cheaper_form_equals_any_centres():
     heads = value_heads(2 * draw(7, 2), draw(7, seed=1).exp(), draw(7, 3, 2, seed=2))
     image = draw(3, 5, 11, seed=3)
     torch.testing.assert_close(axial_layer(heads, image), heads.layer(image), rtol=1e-5, atol=1e-5)
-
-
-def test_sharpened_changes_only_sharpness():
-    heads = heads_from_kernel(draw(1, 1, 3), alpha=1.0)
-    sharper = heads.sharpened(9.0)
-    assert sharper.alpha.tolist() == [9.0] * 3
-    assert sharper.weights is heads.weights
-    assert isinstance(sharper, QuadraticHeads)
