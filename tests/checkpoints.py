@@ -584,7 +584,7 @@ TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in fa
 """The encoder-decoders."""
 
 
-MAPS_SIZES = {
+MAPS_SIZES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bloom": ("Bloom", "ForCausalLM", {"hidden_size": 40, "n_layer": 2, "n_head": 4}),
     "codegen": ("CodeGen", "ForCausalLM", {
         "n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 61,
