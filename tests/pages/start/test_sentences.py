@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages.start.record import TWINS, record
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from tests.packaged import packaged_file
+from tools.start import TWINS, record
 from viz import ASSETS
 from viz.models import registry
 

@@ -11,10 +11,10 @@ from torch.testing import assert_close
 
 from pages import FIRST
 from pages.start import numbers, story
-from pages.start.record import record_stories
 from pages.start.sentences import pairs
 from tests.packaged import packaged_file
 from tests.pages.start.test_page import SENTENCE, view_payload
+from tools.start import record_stories
 from viz.frame import compute, specs
 from viz.models import registry
 from viz.models.capture import capture
