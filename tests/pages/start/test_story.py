@@ -99,8 +99,8 @@ def test_own_model_reads_the_example(open_app, monkeypatch):
     read = compute.read(specs.Source(kind="model", text=text, model=first_model.id))
     place = (visible["layer"], visible["head"])
     assert place == numbers.farthest_head(numbers.source_of(text, first_model.id))
-    whole = [key for key in range(1, 14) if read.tokens.labels[key] not in ("didn", "'", "t", ".")]
-    far = [(query, key) for query in whole for key in whole if abs(query - key) > 1]
+    word_places = [key for key in range(1, 14) if read.tokens.labels[key] not in ("didn", "'", "t", ".")]
+    far = [(query, key) for query in word_places for key in word_places if abs(query - key) > 1]
     strongest = {
         (layer, head): max(float(weights[query, key]) for query, key in far)
         for layer in range(read.n_layers)
