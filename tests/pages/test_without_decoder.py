@@ -137,8 +137,11 @@ def test_page_goes_on_after_fetch(open_app, monkeypatch, without_decoder):
     may_end, t = threading.Event(), translator("en")
     monkeypatch.setattr("viz.models.folders.fetch.fetch", fetch)
     monkeypatch.setattr(registry, "index", lambda: SimpleNamespace(wait=lambda: True))
-    here = lambda entry: packaged(entry) if entry.id != SMALL_DECODER or has_come.is_set() else None  # noqa: E731
-    monkeypatch.setattr(Entry, "packaged_file", here)
+
+    def find(entry):
+        return packaged(entry) if entry.id != SMALL_DECODER or has_come.is_set() else None
+
+    monkeypatch.setattr(Entry, "packaged_file", find)
     app = open_app("next_word", model=SMALL_DECODER)
     text = t("error.fetching", model=SMALL_DECODER, done=12, total=92)
     assert [bar.proto.text for bar in app.get("progress")] == [text] and not app.error and not pictures(app)
