@@ -57,6 +57,17 @@ def test_drop_moves_others_up(admitted):
     assert (turns.waiting, turns.working) == (0, 0)
 
 
+def test_full_queue_refuses(admitted):
+    turns = FairQueue(1, 2)
+    tickets = [enter(turns, admitted, name) for name in "abc"]
+    with pytest.raises(ModelError, match="2 computations are waiting"):
+        enter(turns, admitted, "d")
+    assert turns.waiting == 2
+    turns.leave(tickets[0])
+    enter(turns, admitted, "e")
+    assert admitted == ["a", "b"]
+
+
 def test_limited_kind_lets_others_pass(admitted):
     turns = FairQueue(3, 7, {"lesson": Kind(at_once=1)})
     lesson = enter(turns, admitted, "lesson", "lesson")
