@@ -55,7 +55,7 @@ export function buildPanel(root, words, measures, act) {
 }
 
 function temperature(words, act) {
-  const box = element("div", "temperature", { style: "display: var(--without-temperature, flex)" }),
+  const box = element("div", "temperature"),
     label = element("label", "", {}, words.temperature);
   const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
   const value = element("output"),

@@ -126,7 +126,7 @@ class Sinusoids extends LiveView {
 
   #slider(bar, key, range, read) {
     const link = key === "base" ? key : key === "d_model" ? "pe_width" : `pe_${key}`; // what a link calls it (without=)
-    const label = element("label", "slider", { style: `display: var(--without-${link}, grid)` }),
+    const label = element("label", "slider", { style: `--without: var(--without-${link})` }),
       title = element("span", "name"),
       value = element("output");
     this.titles[key] = title;
