@@ -1,6 +1,6 @@
 """The Masks page: opens on the causal mask."""
 
-from viz.frame.connection.visit import open_with
+from viz.frame.connection.openings import open_with
 from viz.frame.inputs import MASK
 from viz.frame.page import Page
 

@@ -19,7 +19,7 @@ from viz.frame import modes
 from viz.frame.checks import Check, choice_checks
 from viz.frame.compute import read
 from viz.frame.connection.fragments import fragment
-from viz.frame.connection.visit import name_text_in_link
+from viz.frame.connection.openings import name_text_in_link
 from viz.frame.header.footer import footer
 from viz.frame.header.tabs import draw_tabs, draw_views
 from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs

@@ -42,7 +42,8 @@ export function element(tag, className = "", attributes = {}, text = "") {
   const node = document.createElement(tag);
   if (className) node.className = className;
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "style") node.style.cssText = value; // the policy of a saved page allows no attribute of that name
+    if (name === "style")
+      node.style.cssText = value; // the policy of a saved page allows no attribute of that name
     else node.setAttribute(name, value);
   }
   if (text) node.textContent = text;
