@@ -197,7 +197,7 @@ def test_film_runs_once(new_page, app_url, stops):
     expect(page.locator(".start .says")).to_have_attribute("aria-live", "polite")
     assert_shown(page, 0, "it")
     passing = page.evaluate("window.passing")
-    assert passing[0] in ("it tired", "the tired") and passing[-1] == "it tired" and "because tired" in passing
+    assert passing[0] in ("it tired", "the tired") and passing[-1] == "it tired" and len(set(passing)) > 4
     assert ("it wide" in passing) == (not stops)
     page.get_by_role("link", name=T("masks.title")).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(T("masks.title"))
