@@ -92,9 +92,7 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def read_checkpoint(
-    entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None, config: Any = None
-) -> Any:
+def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
     """The model of a folder that was checked, with our attention.
 
     Args:
@@ -102,7 +100,6 @@ def read_checkpoint(
         folder: with its configuration, and its weights unless these are given.
         model_class: one of transformers.
         weights: those of the model by its own names, where the files have others.
-        config: where it is not the folder's.
 
     Raises:
         ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
@@ -117,7 +114,7 @@ def read_checkpoint(
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
-            **options | ({} if weights is None else {"config": config or _config(folder)}),
+            **options | ({} if weights is None else {"config": _config(folder)}),
             **OPTIONS,
         )
     except Exception as error:
@@ -184,8 +181,8 @@ def _shell(entry: Entry, folder: Path, auto_class: Any) -> Any:
         raise corrupt(entry, error) from error
 
 
-def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
-    """The model of a folder under the names its code gives it, with an adapter merged into it if there is one."""
+def _model_in(entry: Entry, folder: Path) -> Any:
+    """The model of a folder under the names its code gives it, with an adapter inside merged into it."""
     config = _read_config(entry, folder)
     files = check_weights(entry, folder, pickled_files(entry, folder))
     if reason := refusal_reason(config):
@@ -202,7 +199,7 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         and not is_part
         and quantised.is_plain(full_config, types.values())
     )
-    if adapter is None and is_own:
+    if is_own:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
             return read_checkpoint(entry, folder, auto_class)
@@ -214,13 +211,10 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         raise corrupt(entry, error) from error
     shell = _shell(entry, folder, auto_class_of(config, [] if is_part else list(tensors)))
     tensors = text_weights(tensors, shell.state_dict()) if is_part else tensors
-    weights = adapters.split_off(tensors, shell.state_dict(), entry, folder)
+    weights, inside = adapters.split_off(tensors, shell.state_dict(), entry, folder)
     quantised.check_types(weights, shell.state_dict(), entry)
-    if adapter is not None:
-        weights = adapters.merge_folder(weights, adapter, entry)
-        adapters.fit_vocabulary(full := _config(folder), shell, weights)
-        return read_checkpoint(entry, folder, type(shell), weights, config=full)
-    return read_checkpoint(entry, folder, type(shell), weights)
+    model = read_checkpoint(entry, folder, type(shell), weights)
+    return adapters.merge(model, inside, entry, folder) if inside else model
 
 
 def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
@@ -234,7 +228,8 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
             raise corrupt(entry, reason)
         with readable(find_tokenizer(entry, folder, base)) as tokenizer_folder:
             tokenizer = read_tokenizer(entry, tokenizer_folder)
-        model = _model_in(entry, base_folder, folder if base != folder else None)
+        model = _model_in(entry, base_folder)
+        model = adapters.merge_folder(model, folder, entry) if base != folder else model
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
         # Its decoder was left out.
         model.config.is_encoder_decoder = False
