@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import find_non_finite, refusal_reason
-from viz.models.folders import adapters, quantised
+from viz.models.folders import adapters, gguf, quantised
 from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
 from viz.models.folders.files import check_pointers, corrupt, family_of, missing_file, read_json, readable
@@ -218,8 +219,14 @@ def _model_in(entry: Entry, folder: Path) -> Any:
 
 
 def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
-    """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it."""
+    """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it, or from a GGUF file."""
     folder = find_model(entry, folder)
+    if file := gguf.find_file(entry, folder):
+        with TemporaryDirectory() as place:
+            model_class, weights = gguf.unpack(entry, file, Path(place))
+            check_settings(entry, _checked_config(entry, Path(place)))
+            tokenizer = read_tokenizer(entry, Path(place))
+            return read_checkpoint(entry, Path(place), model_class, weights), tokenizer
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
     with readable(base) as base_folder:
         config = _read_config(entry, base_folder)

@@ -101,14 +101,6 @@ def test_relative_positions_of_bert_are_refused(copy_of):
     assert (error.code, error.values["option"]) == ("attention", name)
 
 
-def test_gguf_file_lacks_no_configuration(tmp_path):
-    """It has its own: what is said is that the format is not read from a folder."""
-    (tmp_path / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
-    for path in (tmp_path, tmp_path / "model-Q4_K_M.gguf"):
-        error = refusal(path)
-        assert (error.code, error.values["file"]) == ("format", "model-Q4_K_M.gguf")
-
-
 def test_two_models_in_file_are_refused(copy_of):
     """A student and its teacher: which of them is meant is not guessed."""
     folder = copy_of("llama")

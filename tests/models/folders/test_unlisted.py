@@ -63,7 +63,7 @@ def test_several_weights_files_are_refused(folder):
 
 
 @pytest.mark.parametrize(("name", "line"), [
-    ("q4.gguf", "gguf_file='q4.gguf'"), ("tf_model.h5", "from_tf=True"), ("flax_model.msgpack", "from_flax=True"),
+    ("tf_model.h5", "from_tf=True"), ("flax_model.msgpack", "from_flax=True"),
     ("model.onnx", "AutoModel.from_pretrained('BASE')"), ("model.bin", "AutoModel.from_pretrained('BASE')"),
     ("pytorch_model_fsdp_0/__0_0.distcp", "accelerate merge-weights pytorch_model_fsdp_0 ."),
     ("__0_0.distcp", "dcp_to_torch . pytorch_model.bin"), ("step-9/__0_0.distcp", "dcp_to_torch step-9 pytorch"),

@@ -25,7 +25,6 @@ OTHER_FORMATS = {
     "zero_to_fp32.py": JOIN,
     "global_step*/": JOIN,
     "zero_pp_rank_*": JOIN,
-    "*.gguf": "AutoModelForCausalLM.from_pretrained('{folder}', gguf_file='{file}').save_pretrained('{folder}')",
     "*.h5": f"AutoModel.{OF_OLD}".replace("{kind}", "tf"),
     "*.msgpack": f"AutoModel.{OF_OLD}".replace("{kind}", "flax"),
     "*.onnx": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
