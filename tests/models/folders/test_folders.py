@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -335,30 +336,68 @@ def test_head_of_adapter_is_left_out(copy_of, tmp_path, head):
         assert refusal(tmp_path / f"other{i}").values["kind"] == "LoRA of other layers"
 
 
+LLAMA, GPT2 = ("llama", "CausalLM", 0, ["q_proj", "down_proj"]), ("gpt2", "CausalLM", 0, ["c_attn"])
+ADDED = ("llama", "CausalLM", 3, ["q_proj"])
+PATTERNS = {"rank_pattern": {r"layers\.0\..*q_proj": 5}, "alpha_pattern": {"^model.layers.1.self_attn.q_proj": 11}}
+KINDS: dict[str, tuple[tuple[str, str, int, Any], dict[str, Any]]] = {
+    "classes": (("bert", "SequenceClassification", 0, ["query"]), {"task_type": "SEQ_CLS"}),
+    "two heads": (("distilbert", "SequenceClassification", 0, ["q_lin"]), {"modules_to_save": ["pre_classifier"]}),
+    "tokens": (("roberta", "TokenClassification", 0, ["query"]), {"task_type": "TOKEN_CLS"}),
+    "questions": (("bert", "QuestionAnswering", 0, ["value"]), {"task_type": "QUESTION_ANS"}),
+    "translation": (("t5", "Seq2SeqLM", 0, ["q", "v"]), {"task_type": "SEQ_2_SEQ_LM"}),
+    "columns": (GPT2, {"fan_in_fan_out": True}), "columns with lengths": (GPT2, {"use_dora": True}),
+    "everything": ((*LLAMA[:3], "all-linear"), {}),
+    "root": (LLAMA, {"use_rslora": True}), "lengths": (LLAMA, {"use_dora": True}), "patterns": (LLAMA, PATTERNS),
+    "embedding": ((*LLAMA[:3], ["embed_tokens", "lm_head", "q_proj"]), {}),
+    "bias": (("qwen2", "CausalLM", 0, ["q_proj"]), {"bias": "all"}),
+    "bias of B": (("qwen2", "CausalLM", 0, ["q_proj"]), {"lora_bias": True}),
+    "whole": (LLAMA, {"modules_to_save": ["norm", "lm_head"]}),
+    "rows": (LLAMA, {"trainable_token_indices": [7, 3]}),
+    "rows of both": (LLAMA, {"trainable_token_indices": {"embed_tokens": [7, 3], "lm_head": [7, 3]}}),
+    "one layer": (LLAMA, {"layers_to_transform": [1]}),
+    "new tokens": (ADDED, {}), "new tokens, tied": (("gpt2", "CausalLM", 3, ["c_attn"]), {}),
+    "new tokens, whole": (ADDED, {"modules_to_save": ["embed_tokens", "lm_head"]}),
+    "new rows": (ADDED, {"trainable_token_indices": "new"}),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapter_equals_its_own_package(copy_of, tmp_path, kind):
+    """Saved by PEFT, and merged by it; a head of another task is left out."""
+    import peft
+
+    (family, task, n_new, modules), settings = KINDS[kind]
+    model = getattr(transformers, f"AutoModelFor{task}").from_pretrained(base := copy_of(family, "base"))
+    if n_new:
+        n = len(model.get_input_embeddings().weight)
+        model.resize_token_embeddings(n + n_new)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+        tokenizer.add_tokens([f"<new{i}>" for i in range(n + n_new - len(tokenizer))])
+        tokenizer.save_pretrained(tmp_path / "adapter")
+        is_new = settings.get("trainable_token_indices") == "new"
+        settings = {"trainable_token_indices": [n, n + 1, n + 2]} if is_new else settings
+    trained = peft.get_peft_model(model, peft.LoraConfig(r=3, lora_alpha=5, target_modules=modules, **settings))
+    for seed, parameter in enumerate(trained.parameters()):
+        if parameter.requires_grad:
+            parameter.data += draw(*parameter.shape, seed=seed)
+    trained.save_pretrained(tmp_path / "adapter")
+    expected = trained.merge_and_unload().state_dict()
+    result = open_folder(tmp_path / "adapter").model.state_dict()
+    assert not [name for name in result.keys() - expected.keys() if ".layer." in name]
+    for name in result.keys() & expected.keys():
+        assert_close(result[name], expected[name])
+
+
+def test_absent_package_is_named(copy_of, tmp_path, monkeypatch):
+    """With the line that installs it."""
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"])
+    monkeypatch.setitem(sys.modules, "peft", None)
+    error = refusal(tmp_path / "adapter")
+    assert error.code == "package" and "pip install peft" in str(error)
+
+
 MATRICES = torch.randn(3, 42, generator=torch.Generator().manual_seed(1)), torch.randn(60, 3)
-
-
-@pytest.mark.parametrize("form", ["whole", "base_layer", "trained rows"])
-def test_adapter_with_new_tokens_opens(copy_of, tmp_path, form):
-    """The tables have the adapter's rows, and the tokenizer its tokens."""
-    base = copy_of("llama", "base")
-    table = load_file(base / "model.safetensors")["model.embed_tokens.weight"]
-    rows = torch.cat([table, torch.full((3, 42), 0.5)])
-    tensors = {"model.embed_tokens.weight": rows, "lm_head.weight": rows.clone()}
-    if form == "base_layer":
-        tensors = {"model.embed_tokens.base_layer.weight": rows}
-    if form == "trained rows":
-        tensors = {"model.embed_tokens.token_adapter.trainable_tokens_delta": rows[-3:]}
-    n = len(table)
-    adapter(tmp_path / "adapter", base, tensors, trainable_token_indices=[n, n + 1, n + 2])
-    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
-    tokenizer.add_tokens([f"<new{i}>" for i in range(n + 3 - len(tokenizer))])
-    last = f"<new{n + 2 - len(transformers.AutoTokenizer.from_pretrained(base))}>"
-    tokenizer.save_pretrained(tmp_path / "adapter")
-    ours = open_folder(tmp_path / "adapter")
-    assert_close(ours.model.get_input_embeddings().weight, rows)
-    assert ours.model.lm_head.weight.shape == rows.shape
-    assert capture(ours, f"The {last}").tokens.ids[-1] == n + 2
 
 
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
@@ -378,67 +417,6 @@ def test_dora_is_merged(copy_of, tmp_path, family, end):
     sums = [row + sum(5 / 3 * b[i, k] * a[k] for k in range(3)) for i, row in enumerate(rows)]
     for row, direction, length in zip(result_rows, sums, lengths, strict=True):
         assert_close(row, length * direction / direction.square().sum().sqrt(), atol=1e-5, rtol=1e-5)
-
-
-def test_rank_and_alpha_patterns_are_merged(copy_of, tmp_path):
-    """Modules with a rank and an alpha of their own, named as PEFT names them: by an end, or by an expression."""
-    base = copy_of("llama", "base")
-    weights, modules = load_file(base / WEIGHTS), ("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.q_proj")
-    tensors, expected = {}, {}
-    for module, rank, alpha in zip(modules, (2, 7), (11.0, 5.0), strict=True):
-        a, b = pair(weights[f"{module}.weight"], rank, rank)
-        tensors |= {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
-        expected[module] = weights[f"{module}.weight"] + alpha / rank**0.5 * (b @ a)
-    patterns = {"rank_pattern": {r"layers\.0\..*q_proj": 2, "q_proj": 7}}
-    patterns["alpha_pattern"] = {r"^model\.layers\.0\.self_attn\.q_proj": 11, "proj": 99}
-    adapter(tmp_path / "adapter", base, tensors, use_rslora=True, **patterns)
-    model = open_folder(tmp_path / "adapter").model
-    for module, weight in expected.items():
-        assert_close(model.get_parameter(f"{module}.weight"), weight)
-
-
-def test_whole_modules_and_biases_are_merged(copy_of, tmp_path):
-    """A head that was trained whole, biases beside the matrices, and the bias of B."""
-    base = copy_of("qwen2", "base")
-    weights = load_file(base / WEIGHTS)
-    a, b = pair(weights[f"{Q}.weight"])
-    bias, more = draw(len(weights[f"{Q}.bias"]), seed=3), draw(len(weights[f"{Q}.bias"]), seed=4)
-    norm = draw(len(weights["model.norm.weight"]), seed=6)
-    tensors = {
-        f"{Q}.lora_A.weight": a, f"{Q}.lora_B.weight": b, f"{Q}.base_layer.bias": bias, f"{Q}.lora_B.bias": more,
-        "model.norm.modules_to_save.default.weight": norm,
-    }  # fmt: skip
-    adapter(tmp_path / "adapter", base, tensors, bias="all", lora_bias=True, modules_to_save=["norm"])
-    model = open_folder(tmp_path / "adapter").model
-    assert_close(model.get_parameter(f"{Q}.bias"), bias + 5 / 3 * more)
-    assert_close(model.get_parameter("model.norm.weight"), norm)
-    assert_close(model.get_parameter(f"{Q}.weight"), weights[f"{Q}.weight"] + 5 / 3 * (b @ a))
-
-
-@pytest.mark.parametrize("by_module", [True, False])
-def test_trained_tokens_replace_rows(copy_of, tmp_path, by_module):
-    """Of the embedding table, for the tokens that the configuration names."""
-    base = copy_of("llama", "base")
-    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
-    rows = draw(2, table.shape[1], seed=9)
-    indices: Any = {"embed_tokens": [7, 3]} if by_module else [7, 3]
-    delta = {f"{EMBEDDINGS}.token_adapter.trainable_tokens_delta": rows}
-    adapter(tmp_path / "adapter", base, delta, trainable_token_indices=indices)
-    expected = table.clone()
-    expected[7], expected[3] = rows
-    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, expected)
-    adapter(tmp_path / "bare", base, delta)
-    assert "trained tokens" in str(refusal(tmp_path / "bare"))
-
-
-def test_embedding_matrices_are_merged(copy_of, tmp_path):
-    """An embedding's A has a column a token."""
-    base = copy_of("llama", "base")
-    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
-    a, b = pair(table.T)
-    tensors = {f"{EMBEDDINGS}.lora_embedding_A": a, f"{EMBEDDINGS}.lora_embedding_B": b}
-    adapter(tmp_path / "adapter", base, tensors)
-    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, table + 5 / 3 * (b @ a).T)
 
 
 @pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "_attn_implementation_autoset"])

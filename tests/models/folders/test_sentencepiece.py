@@ -1,13 +1,16 @@
 """Folders whose tokenizer is a file of SentencePiece give its own pieces, or are refused with what to do."""
 
+import io
 import json
 import shutil
 import struct
+import sys
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
 
 from tests.checkpoints import open_folder
 from tests.models.conftest import Checkpoint
@@ -108,6 +111,7 @@ def test_unigram_pieces_equal_values_by_hand(folder_with, family, file, ids, tex
     assert ids_of(folder_with(family, file, content, names[family] if is_named else ""), text) == ids
 
 
+T5 = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
 FIRST = 3 + 256
 """Place of the first word in a vocabulary with three marks and all bytes."""
 
@@ -197,3 +201,42 @@ def test_slow_tokenizers_are_refused(folder_with, family, file, tokenizer_class)
     """Their families have no fast tokenizer, so the error does not explain how to write tokenizer.json."""
     error = refusal(folder_with(family, file, pieces(UNIGRAM), tokenizer_class))
     assert error.code == "slow_tokenizer" and file in str(error) and "save_pretrained" not in str(error)
+
+
+def test_absent_package_is_named(folder_with, monkeypatch):
+    """With the line that installs it."""
+    folder = folder_with("t5", "spiece.model", pieces(UNIGRAM, "t5"))
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    error = refusal(folder)
+    assert error.code == "package" and "pip install sentencepiece" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("family", "file", "kind", "settings", "is_same"),
+    [
+        ("llama", "tokenizer.model", "bpe", {"byte_fallback": True, "normalization_rule_name": "identity"}, True),
+        ("t5", "spiece.model", "unigram", {"normalization_rule_name": "nmt_nfkc_cf"} | T5, True),
+        ("t5", "spiece.model", "bpe", T5, False),
+        ("xlm-roberta", "sentencepiece.bpe.model", "unigram", {"normalization_rule_name": "identity"}, True),
+        ("xlm-roberta", "sentencepiece.bpe.model", "bpe", {}, False),
+        ("xlm-roberta", "sentencepiece.bpe.model", "unigram", {"user_defined_symbols": "at"}, False),
+    ],
+)
+def test_trained_file_is_same_or_refused(folder_with, family, file, kind, settings, is_same):
+    """A file of another kind than its family's was read, and cut every longer text otherwise."""
+    trained = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([f"{TEXT}, and the {word} hat" for word in ("late", "sad", "mild") * 5]),
+        model_writer=trained, model_type=kind, vocab_size=300, hard_vocab_limit=False, minloglevel=2, **settings,
+    )  # fmt: skip
+    folder = folder_with(family, file, trained.getvalue())
+    if not is_same:
+        assert refusal(folder).code == "sentencepiece"
+        return
+    tokenizer = open_folder(folder).tokenizer
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
+    for text in (TEXT, f"  {TEXT}\n\t mild  hats", "THE ＨＡＴ", " "):
+        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False)["input_ids"])
+        assert [token for token in tokens if token != tokenizer.unk_token] == [
+            piece for piece in processor.encode(text, out_type=str) if not processor.is_unknown(processor[piece])
+        ]

@@ -24,7 +24,7 @@ CHANGES_BASE = ("pissa", "olora", "loftq", "corda", "lora_ga")
 """Ways to begin a training that take a part out of the base's own weights, which the published base still has."""
 
 SETTINGS = ("lora_alpha", "alpha_pattern", "use_rslora", "use_dora", "lora_bias")
-"""What PEFT is told of a configuration; which modules have matrices, and of what rank, is read from the tensors."""
+"""Keys of a configuration that PEFT gets; which modules have matrices, and of what rank, is read from the tensors."""
 
 MATRIX = re.compile(
     r"\.(lora_(?:embedding_)?[AB]|lora_magnitude_vector|trainable_tokens_delta)(?:\.[\w-]+?)*?(\.bias)?(?:\.weight)?$"
@@ -137,31 +137,32 @@ def merge(model: Any, adapter: Mapping[str, Tensor], entry: Entry, folder: Path)
     config = _config(entry, folder)
     peft = import_package(entry, ADAPTER, "peft")
     names = [name for name, _ in model.named_modules() if name]
-    matrices, rows, whole = dict[str, Tensor](), dict[str, Tensor](), dict[str, Tensor]()
+    matrices, rows, modules = dict[str, Tensor](), dict[str, Tensor](), dict[str, Tensor]()
     # What a module was before the training gives way to what it became.
     for name, tensor in sorted(adapter.items(), key=lambda item: ".original_module." not in item[0]):
         match = MATRIX.search(plain := KEPT_WHOLE.sub("", name.removeprefix("base_model.model.")))
+        part, is_bias = (match[1], match[2]) if match else ("", None)
         path, _, end = (plain[: match.start()], "", "") if match else plain.rpartition(".")
         module = _find_module(path, names)
         if not module and _is_in_stack(path, names):
             raise refusal(entry, folder, "LoRA of other layers")
-        if module and match is None:
-            whole[f"{module}.{end}"] = tensor
-        elif module and match[1] == "trainable_tokens_delta":
+        if module and not part:
+            modules[f"{module}.{end}"] = tensor
+        elif module and part == "trainable_tokens_delta":
             rows[module] = tensor
         elif module:
-            has_weight = match[1] in ("lora_A", "lora_B") and not match[2]
-            matrices[f"{module}.{match[1]}{match[2] or ''}{'.weight' * has_weight}"] = tensor
-    if not (matrices or rows or whole):
+            end = is_bias or (".weight" if part in ("lora_A", "lora_B") else "")
+            matrices[f"{module}.{part}{end}"] = tensor
+    if not (matrices or rows or modules):
         raise refusal(entry, folder, "LoRA of other layers")
     try:
-        _replace(model, whole, rows, config.get("trainable_token_indices"))
+        _replace(model, modules, rows, config.get("trainable_token_indices"))
         model = _merge_matrices(peft, model, matrices, config) if matrices else model
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise refusal(entry, folder, f"LoRA: {reason[:120]}") from error
-    if reason := find_non_finite(model):
-        raise corrupt(entry, reason)
+    if problem := find_non_finite(model):
+        raise corrupt(entry, problem)
     return model
 
 
@@ -189,41 +190,42 @@ def _merge_matrices(peft: Any, model: Any, matrices: Mapping[str, Tensor], confi
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wrapped = peft.get_peft_model(model, settings, low_cpu_mem_usage=True)
-        named = {f"base_model.model.{name}": tensor for name, tensor in matrices.items()}
-        report = peft.set_peft_model_state_dict(wrapped, named, low_cpu_mem_usage=True)
+        state = {f"base_model.model.{name}": tensor for name, tensor in matrices.items()}
+        report = peft.set_peft_model_state_dict(wrapped, state, low_cpu_mem_usage=True)
         if odd := [*report.unexpected_keys, *(name for name in report.missing_keys if "lora_" in name)]:
             raise ValueError(f"{odd[0]} has no place, or is not there")
         return wrapped.merge_and_unload(safe_merge=True)
 
 
-def _replace(model: Any, whole: Mapping[str, Tensor], rows: Mapping[str, Tensor], tokens: Any) -> None:
+def _replace(model: Any, modules: Mapping[str, Tensor], rows: Mapping[str, Tensor], tokens: Any) -> None:
     """Put modules that were trained whole, and rows of tokens that were, in the place of the old ones.
 
     The tables of words get as many rows as the adapter's have; what has no number for the new ones is 0.
     """
     table = model.get_input_embeddings()
     name = next(name for name, module in model.named_modules() if module is table)
-    n_old, n = len(table.weight), len(whole.get(f"{name}.weight", table.weight))
-    by_module = dict[str, list[int]]()
+    n_old, n = len(table.weight), len(modules.get(f"{name}.weight", table.weight))
+    numbers = dict[str, list[int]]()
     for module, tensor in rows.items():
         ends = tokens.items() if isinstance(tokens, dict) else [(module, tokens)]
-        by_module[module] = next((value for end, value in ends if f".{module}".endswith(f".{end}")), None) or next(
-            iter(by_module.values()), []
-        )
-        if len(by_module[module]) != len(tensor) or not all(type(i) is int and i >= 0 for i in by_module[module]):
+        # A table that is tied to the one that is named has its numbers.
+        default = next(iter(numbers.values()), list[int]())
+        numbers[module] = next((value for end, value in ends if f".{module}".endswith(f".{end}")), default)
+        if len(numbers[module]) != len(tensor) or not all(type(i) is int and i >= 0 for i in numbers[module]):
             raise ValueError("trained tokens that it does not name")
-        n = max(n, *(i + 1 for i in by_module[module]))
-    if n > n_old and f"{name}.weight" not in whole and not set(range(n_old, n)) <= set(by_module.get(name, ())):
+        n = max(n, *(i + 1 for i in numbers[module]))
+    new = set(numbers.get(name, ())) | set(range(len(modules.get(f"{name}.weight", ()))))
+    if not all(i in new for i in range(n_old, n)):
         raise ValueError("new tokens of which it has not all")
     if n != n_old:
         model.resize_token_embeddings(n, mean_resizing=False)
         for part in filter(None, (model.get_input_embeddings(), model.get_output_embeddings())):
             for parameter in part.parameters():
                 parameter.data[n_old:] = 0
-    if unknown := model.load_state_dict(whole, strict=False).unexpected_keys:
+    if unknown := model.load_state_dict(modules, strict=False).unexpected_keys:
         raise ValueError(f"{unknown[0]} has no place")
     for module, tensor in rows.items():
-        model.get_submodule(module).weight.data[by_module[module]] = tensor.float()
+        model.get_submodule(module).weight.data[numbers[module]] = tensor.float()
 
 
 def is_adapter(folder: Path) -> bool:

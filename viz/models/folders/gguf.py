@@ -22,7 +22,7 @@ CUTS = (
 )  # fmt: skip
 """Ways to cut a text before pairs are merged that transformers 5.24 follows; all others it cuts as GPT-2 does."""
 
-OTHER = ("mmproj", "._")
+NO_MODELS = ("mmproj", "._")
 """Beginnings of names of files that hold no language model: a tower for pictures, a shadow of macOS."""
 
 
@@ -36,7 +36,7 @@ def find_file(entry: Entry, folder: Path) -> Path | None:
         return entry.path
     if any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin")):
         return None
-    files = sorted(file for file in folder.glob("*.gguf") if not file.name.startswith(OTHER))
+    files = sorted(file for file in folder.glob("*.gguf") if not file.name.startswith(NO_MODELS))
     if len(files) > 1:
         raise ModelError("gguf_files", model=entry.id, files=", ".join(file.name for file in files[:4]))
     return files[0] if files else None

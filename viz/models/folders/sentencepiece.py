@@ -121,10 +121,10 @@ def find_difference(tokenizer: Any, proto: Any) -> str | None:
     if missing := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in vocabulary]:
         return f"{len(missing)} of its {len(proto.pieces)} pieces were not read"
     normal, symbols = ([piece.piece for piece in proto.pieces if piece.type == role] for role in (NORMAL, USER))
-    chosen = [piece.replace("▁", " ") for piece in normal[:: -(-len(normal) // MOST_PIECES) or 1]]
+    sample = [piece.replace("▁", " ") for piece in normal[:: -(-len(normal) // MOST_PIECES) or 1]]
     symbols = [symbol.replace("▁", " ") for symbol in symbols if symbol.strip("▁")][:MOST_PIECES]
     processor = import_module("sentencepiece").SentencePieceProcessor(model_proto=proto.SerializeToString())
-    for text in (*PROBES, "".join(chosen), "".join(reversed(chosen)), *(f"a {symbol} a{symbol}" for symbol in symbols)):
+    for text in (*PROBES, "".join(sample), "".join(reversed(sample)), *(f"a {symbol} a{symbol}" for symbol in symbols)):
         tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False)["input_ids"])
         pieces = processor.encode(text, out_type=str)
         ours = ["" if token == tokenizer.unk_token else token for token in tokens]
