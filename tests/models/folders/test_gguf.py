@@ -49,7 +49,7 @@ def test_every_kind_equals_its_package(tmp_path, kinds):
     ],
 )  # fmt: skip
 def test_other_files_are_refused(tmp_path, monkeypatch, pre, more, limit, package, code, fragment):
-    """What transformers would cut or turn otherwise, what is more than any model has, and a package that is absent."""
+    """Cut or turned otherwise by transformers, more of something than any model has, or a package that is absent."""
     if pre:
         write(tmp_path / "small.gguf", pre=pre, more=more)
     else:
