@@ -30,13 +30,16 @@ def find_file(entry: Entry, folder: Path) -> Path | None:
     """Return the GGUF file that was named, or the only one in a folder without other weights.
 
     Raises:
-        ModelError: "weights", which names them, if there are several.
+        ModelError: "gguf_files", which names them, if there are several; "format", if they are parts of one.
     """
-    if entry.path is not None and entry.path.suffix == ".gguf" and entry.path.is_file():
-        return entry.path
-    if any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin")):
-        return None
     files = sorted(file for file in folder.glob("*.gguf") if not file.name.startswith(NO_MODELS))
+    if entry.path is not None and entry.path.suffix == ".gguf" and entry.path.is_file():
+        files = [entry.path]
+    elif any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin")):
+        return None
+    if files and "-of-0" in files[0].name:
+        line = f"llama-gguf-split --merge {files[0].name} {folder.name}.gguf"
+        raise ModelError("format", model=entry.id, file=files[0].name, line=line)
     if len(files) > 1:
         raise ModelError("gguf_files", model=entry.id, files=", ".join(file.name for file in files[:4]))
     return files[0] if files else None
@@ -67,8 +70,9 @@ def unpack(entry: Entry, file: Path, place: Path) -> tuple[type, dict[str, Tenso
             raise _refusal(entry, file, config.model_type)
         if reason := refusal_reason(config.to_dict()):
             raise ValueError(reason)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            file.parent, gguf_file=file.name, config=config, dtype=torch.float32, **OPTIONS
+        options = {"gguf_file": file.name, "config": config, "output_loading_info": True}
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, **options, **OPTIONS
         )
         has_own = (file.parent / "tokenizer.json").is_file()
         source = {} if has_own else {"gguf_file": file.name}
@@ -80,7 +84,8 @@ def unpack(entry: Entry, file: Path, place: Path) -> tuple[type, dict[str, Tenso
         raise corrupt(entry, f"{file.name}: {error}") from error
     sizes = {name: prod(shape) for name, shape, *_ in tensors}
     n_read, n_there = sum(weight.numel() for weight in model.parameters()), sum(sizes.values())
-    lost = [name for name in metadata if ".rope.scaling." in name and metadata[name] not in ("none", 1.0)]
+    lost = [*sorted(report["missing_keys"])]
+    lost += [name for name in metadata if ".rope.scaling." in name and metadata[name] not in ("none", 1.0)]
     if n_read not in (n_there, n_there - sizes.get("output.weight", 0)):
         lost.append(f"{n_there} numbers, of which transformers reads {n_read}")
     if not has_own and metadata.get("tokenizer.ggml.pre", "default") not in CUTS:
