@@ -17,7 +17,7 @@ from viz.models.checks import find_non_finite, refusal_reason
 from viz.models.folders import adapters, gguf, quantised
 from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
-from viz.models.folders.files import check_pointers, corrupt, family_of, missing_file, read_json, readable
+from viz.models.folders.files import ADAPTER, check_pointers, corrupt, family_of, missing_file, read_json, readable
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.report import check_report, count_unread_layers
 from viz.models.folders.text_part import text_config, text_weights
@@ -198,6 +198,8 @@ def _model_in(entry: Entry, folder: Path) -> Any:
         is_listed
         and files[0].suffix == ".safetensors"
         and not is_part
+        # transformers would add what lies beside the weights, where PEFT is installed.
+        and not (folder / ADAPTER).is_file()
         and quantised.is_plain(full_config, types.values())
     )
     if is_own:

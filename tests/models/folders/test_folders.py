@@ -235,6 +235,13 @@ def test_lora_is_merged(copy_of, tmp_path, changes):
     assert torch.equal(model.get_parameter("lm_head.weight"), weights["lm_head.weight"])
 
 
+def test_adapter_beside_weights_is_ignored(copy_of, final_of, tmp_path):
+    """A model that was merged, and what it was merged with: transformers would add it once more."""
+    lora(tmp_path / "adapter", folder := copy_of("llama"), LAYERS)
+    shutil.copytree(tmp_path / "adapter", folder, dirs_exist_ok=True)
+    assert_close(final(folder), final_of("llama"))
+
+
 def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
     """A model that was saved with its adapter: base_layer, and the matrices beside it."""
     base = copy_of("llama", "base")
@@ -261,6 +268,7 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
         {"init_lora_weights": "loftq"}, {"init_lora_weights": "corda"}, {"target_parameters": ["experts.down_proj"]},
         {"alora_invocation_tokens": [5]}, {"alpha_pattern": {"(": 3}}, {"lora_alpha": "much"},
         {"alpha_pattern": {"(.+)+x": 3}}, {"alpha_pattern": {".*.*.*.*x": 3}}, {"alpha_pattern": ["q_proj"]},
+        {"alpha_pattern": 5},
         {"peft_type": "IA3"}, {"peft_type": "PREFIX_TUNING"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"},
     ]
 )  # fmt: skip

@@ -62,9 +62,11 @@ def _config(entry: Entry, folder: Path) -> dict[str, Any]:
     odd = odd or next((name for name in CHANGES_BASE if start.startswith(name)), "")
     if kind.upper() != "LORA" or odd:
         raise refusal(entry, folder, f"{kind} {odd}".strip())
-    for pattern in config.get("alpha_pattern") or ():
-        if len(str(pattern)) > LONGEST_PATTERN or SLOW_PATTERN.search(str(pattern)):
-            raise refusal(entry, folder, "LoRA with a pattern of names that is not read here")
+    patterns = config.get("alpha_pattern") or {}
+    if not isinstance(patterns, dict) or any(
+        len(pattern) > LONGEST_PATTERN or SLOW_PATTERN.search(pattern) for pattern in patterns
+    ):
+        raise refusal(entry, folder, "LoRA with a pattern of names that is not read here")
     return config
 
 
