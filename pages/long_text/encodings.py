@@ -5,9 +5,10 @@
 3. Where there are zero bytes, UTF-16: its byte order is the one that puts the zeros of Latin letters and spaces in
    their place. No other encoding has zero bytes.
 4. Shift-JIS (as Windows writes it), if there is kana and most of it is full width.
-5. GB18030, if most of what is beyond ASCII is common Chinese characters and punctuation.
-6. Windows-1252, of which Latin-1 is a part, if at least a third is ASCII.
-7. UTF-16 again, for East Asian text without a space or a line break, little end first.
+5. EUC-KR (as Windows writes it), if there are enough syllables of Korean, and nearly nothing else beyond ASCII.
+6. GB18030, if most of what is beyond ASCII is common Chinese characters and punctuation; Big5, by the same rule.
+7. Windows-1252, of which Latin-1 is a part, if at least a third is ASCII.
+8. UTF-16 again, for East Asian text without a space or a line break, little end first.
 
 From 3 on control characters and characters that no text has (unassigned, private) rule an encoding out. Every step
 reads the file once: a file is bounded in bytes, so the time is.
@@ -18,6 +19,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
@@ -32,12 +34,18 @@ MARKS = (
 WESTERN_ASCII = 1 / 3
 """The share of ASCII in a text in Western letters at least: Cyrillic or Greek in eight bits has a fifth."""
 
+FEWEST_SYLLABLES = 16
+"""Of a Korean text: so many Chinese characters are hardly all in the rows of GB18030 that are Korean in EUC-KR."""
+
 _LAYOUT = set("\t\n\r\f")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _HALF_KANA = re.compile(r"[\uff66-\uff9f]")
 _EAST_ASIAN = re.compile(r"[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]")
-_COMMON_CHINESE = re.compile(rb"[\xb0-\xd7][\xa1-\xfe]|[\xa1\xa3][\xa1-\xfe]")
-"""The 3,755 characters that GB 2312 calls common, punctuation, and letters of full width."""
+_COMMON = {
+    "gb18030": re.compile(rb"[\xb0-\xd7][\xa1-\xfe]|[\xa1\xa3][\xa1-\xfe]"),
+    "cp950": re.compile(rb"[\xa4-\xc6][\x40-\x7e\xa1-\xfe]|[\xa1\xa2][\x40-\x7e\xa1-\xfe]"),
+}
+"""The 3,755 characters that GB 2312 calls common, and the 5,401 of Big5; punctuation, and letters of full width."""
 
 
 def read_encoded(data: bytes) -> tuple[str, str] | None:
@@ -68,7 +76,9 @@ def _candidates(data: bytes) -> Iterator[tuple[str, str, Callable[[str], bool]]]
         yield ("utf-16-le" if is_little else "utf-16-be"), "UTF-16", bool
         return
     yield "cp932", "Shift-JIS", _is_japanese
-    yield "gb18030", "GB18030", _is_chinese
+    yield "cp949", "EUC-KR", _is_korean
+    yield "gb18030", "GB18030", partial(_is_chinese, "gb18030")
+    yield "cp950", "Big5", partial(_is_chinese, "cp950")
     yield "cp1252", "Windows-1252", _is_western
     yield "utf-16-le", "UTF-16", _is_east_asian
     yield "utf-16-be", "UTF-16", _is_east_asian
@@ -89,10 +99,15 @@ def _is_japanese(text: str) -> bool:
     return len(_KANA.findall(text)) > len(_HALF_KANA.findall(text))
 
 
-def _is_chinese(text: str) -> bool:
+def _is_korean(text: str) -> bool:
+    n = len(re.findall(r"[\uac00-\ud7a3]", text))
+    return n >= FEWEST_SYLLABLES and 10 * n >= 9 * sum(letter.isalpha() and not letter.isascii() for letter in text)
+
+
+def _is_chinese(codec: str, text: str) -> bool:
     """Return True if two thirds of the characters beyond ASCII are common ones or punctuation."""
     counts = Counter(letter for letter in text if not letter.isascii())
-    common = sum(n for letter, n in counts.items() if _COMMON_CHINESE.fullmatch(letter.encode("gb18030")))
+    common = sum(n for letter, n in counts.items() if _COMMON[codec].fullmatch(letter.encode(codec)))
     return 3 * common >= 2 * counts.total()
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -13,10 +14,10 @@ from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import find_non_finite, refusal_reason
-from viz.models.folders import adapters, quantised
+from viz.models.folders import adapters, gguf, quantised
 from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
-from viz.models.folders.files import check_pointers, corrupt, family_of, missing_file, read_json, readable
+from viz.models.folders.files import ADAPTER, check_pointers, corrupt, family_of, missing_file, read_json, readable
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.report import check_report, count_unread_layers
 from viz.models.folders.text_part import text_config, text_weights
@@ -92,9 +93,7 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def read_checkpoint(
-    entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None, config: Any = None
-) -> Any:
+def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
     """The model of a folder that was checked, with our attention.
 
     Args:
@@ -102,7 +101,6 @@ def read_checkpoint(
         folder: with its configuration, and its weights unless these are given.
         model_class: one of transformers.
         weights: those of the model by its own names, where the files have others.
-        config: where it is not the folder's.
 
     Raises:
         ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
@@ -117,7 +115,7 @@ def read_checkpoint(
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
-            **options | ({} if weights is None else {"config": config or _config(folder)}),
+            **options | ({} if weights is None else {"config": _config(folder)}),
             **OPTIONS,
         )
     except Exception as error:
@@ -184,8 +182,8 @@ def _shell(entry: Entry, folder: Path, auto_class: Any) -> Any:
         raise corrupt(entry, error) from error
 
 
-def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
-    """The model of a folder under the names its code gives it, with an adapter merged into it if there is one."""
+def _model_in(entry: Entry, folder: Path) -> Any:
+    """The model of a folder under the names its code gives it, with an adapter inside merged into it."""
     config = _read_config(entry, folder)
     files = check_weights(entry, folder, pickled_files(entry, folder))
     if reason := refusal_reason(config):
@@ -200,9 +198,11 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         is_listed
         and files[0].suffix == ".safetensors"
         and not is_part
+        # transformers would add what lies beside the weights, where PEFT is installed.
+        and not (folder / ADAPTER).is_file()
         and quantised.is_plain(full_config, types.values())
     )
-    if adapter is None and is_own:
+    if is_own:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
             return read_checkpoint(entry, folder, auto_class)
@@ -214,18 +214,21 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         raise corrupt(entry, error) from error
     shell = _shell(entry, folder, auto_class_of(config, [] if is_part else list(tensors)))
     tensors = text_weights(tensors, shell.state_dict()) if is_part else tensors
-    weights = adapters.split_off(tensors, shell.state_dict(), entry, folder)
+    weights, inside = adapters.split_off(tensors, shell.state_dict(), entry, folder)
     quantised.check_types(weights, shell.state_dict(), entry)
-    if adapter is not None:
-        weights = adapters.merge_folder(weights, adapter, entry)
-        adapters.fit_vocabulary(full := _config(folder), shell, weights)
-        return read_checkpoint(entry, folder, type(shell), weights, config=full)
-    return read_checkpoint(entry, folder, type(shell), weights)
+    model = read_checkpoint(entry, folder, type(shell), weights)
+    return adapters.merge(model, inside, entry, folder) if inside else model
 
 
 def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
-    """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it."""
+    """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it, or from a GGUF file."""
     folder = find_model(entry, folder)
+    if file := gguf.find_file(entry, folder):
+        with TemporaryDirectory() as place:
+            model_class, weights = gguf.unpack(entry, file, Path(place))
+            check_settings(entry, _checked_config(entry, Path(place)))
+            tokenizer = read_tokenizer(entry, Path(place))
+            return read_checkpoint(entry, Path(place), model_class, weights), tokenizer
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
     with readable(base) as base_folder:
         config = _read_config(entry, base_folder)
@@ -234,7 +237,8 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
             raise corrupt(entry, reason)
         with readable(find_tokenizer(entry, folder, base)) as tokenizer_folder:
             tokenizer = read_tokenizer(entry, tokenizer_folder)
-        model = _model_in(entry, base_folder, folder if base != folder else None)
+        model = _model_in(entry, base_folder)
+        model = adapters.merge_folder(model, folder, entry) if base != folder else model
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
         # Its decoder was left out.
         model.config.is_encoder_decoder = False

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -99,14 +100,6 @@ def test_relative_positions_of_bert_are_refused(copy_of):
     save_file(load_file(folder / WEIGHTS) | {name: torch.ones(121, 7)}, folder / WEIGHTS, {"format": "pt"})
     error = refusal(folder)
     assert (error.code, error.values["option"]) == ("attention", name)
-
-
-def test_gguf_file_lacks_no_configuration(tmp_path):
-    """It has its own: what is said is that the format is not read from a folder."""
-    (tmp_path / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
-    for path in (tmp_path, tmp_path / "model-Q4_K_M.gguf"):
-        error = refusal(path)
-        assert (error.code, error.values["file"]) == ("format", "model-Q4_K_M.gguf")
 
 
 def test_two_models_in_file_are_refused(copy_of):
@@ -212,62 +205,50 @@ def test_pointer_beside_weights_is_ignored(copy_of, final_of):
 def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[str, torch.Tensor]:
     """Write an adapter with matrices of rank 3, and return the change of each weight."""
     folder.mkdir()
-    config: dict[str, Any] = {
-        "peft_type": "LORA",
-        "r": 3,
-        "lora_alpha": 5,
-        "base_model_name_or_path": str(base),
-    } | changes
+    config = {"peft_type": "LORA", "r": 3, "lora_alpha": 5, "base_model_name_or_path": str(base)} | changes
     (folder / "adapter_config.json").write_text(json.dumps(config))
     weights = load_file(base / WEIGHTS)
     tensors: dict[str, torch.Tensor] = {}
     deltas: dict[str, torch.Tensor] = {}
     for number, module in enumerate(modules):
         rows, columns = weights[f"{module}.weight"].shape
-        if config.get("fan_in_fan_out"):
-            rows, columns = columns, rows
         generator = torch.Generator().manual_seed(number)
         a, b = torch.randn(3, columns, generator=generator), torch.randn(rows, 3, generator=generator)
         tensors |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
-        alphas = config.get("alpha_pattern")
-        alpha = alphas.get(module.rpartition(".")[2], 5) if isinstance(alphas, dict) else 5
-        delta = alpha / (3**0.5 if config.get("use_rslora") else 3) * b @ a
-        deltas[f"{module}.weight"] = delta.T if config.get("fan_in_fan_out") else delta
+        deltas[f"{module}.weight"] = 5 / (3**0.5 if config.get("use_rslora") else 3) * b @ a
     save_file(tensors, folder / "adapter_model.safetensors")
     return deltas
 
 
-LAYERS = {
-    "llama": ["model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.v_proj"],
-    "gpt2": ["transformer.h.1.attn.c_attn"],
-}
+LAYERS = ["model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.v_proj"]
 
 
-@pytest.mark.parametrize("how", ["plain", "rslora", "alpha_pattern", "beside"])
-@pytest.mark.parametrize("family", LAYERS)
-def test_lora_is_merged(copy_of, tmp_path, family, how):
+@pytest.mark.parametrize("changes", [{}, {"use_rslora": True}, {"base_model_name_or_path": "someone/base"}])
+def test_lora_is_merged(copy_of, tmp_path, changes):
     """W + alpha / r B A, where the base model is on this machine: under a path, or beside the adapter."""
-    base = copy_of(family, "base")
-    changes = {"fan_in_fan_out": family == "gpt2"} | {
-        "plain": {}, "rslora": {"use_rslora": True}, "alpha_pattern": {"alpha_pattern": {"q_proj": 7, "c_attn": 7}},
-        "beside": {"base_model_name_or_path": "someone/base"},
-    }[how]  # fmt: skip
-    deltas = lora(tmp_path / "adapter", base, LAYERS[family], **changes)
+    base = copy_of("llama", "base")
+    deltas = lora(tmp_path / "adapter", base, LAYERS, **changes)
     model = open_folder(tmp_path / "adapter").model
     weights = load_file(base / WEIGHTS)
     for name, delta in deltas.items():
         assert_close(model.get_parameter(name), weights[name] + delta)
-    unchanged = "lm_head.weight" if family == "llama" else "transformer.h.0.attn.c_attn.weight"
-    assert torch.equal(model.get_parameter(unchanged), weights[unchanged])
+    assert torch.equal(model.get_parameter("lm_head.weight"), weights["lm_head.weight"])
+
+
+def test_adapter_beside_weights_is_ignored(copy_of, final_of, tmp_path):
+    """A model that was merged, and what it was merged with: transformers would add it once more."""
+    lora(tmp_path / "adapter", folder := copy_of("llama"), LAYERS)
+    shutil.copytree(tmp_path / "adapter", folder, dirs_exist_ok=True)
+    assert_close(final(folder), final_of("llama"))
 
 
 def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
     """A model that was saved with its adapter: base_layer, and the matrices beside it."""
     base = copy_of("llama", "base")
-    deltas = lora(tmp_path / "adapter", base, LAYERS["llama"])
+    deltas = lora(tmp_path / "adapter", base, LAYERS)
     inside = shutil.copytree(base, tmp_path / "inside")
     weights = load_file(base / WEIGHTS)
-    for module in LAYERS["llama"]:
+    for module in LAYERS:
         weights[f"{module}.base_layer.weight"] = weights.pop(f"{module}.weight")
     matrices = load_file(tmp_path / "adapter" / "adapter_model.safetensors")
     weights = {f"base_model.model.{name}": value for name, value in weights.items()} | {
@@ -287,18 +268,18 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
         {"init_lora_weights": "loftq"}, {"init_lora_weights": "corda"}, {"target_parameters": ["experts.down_proj"]},
         {"alora_invocation_tokens": [5]}, {"alpha_pattern": {"(": 3}}, {"lora_alpha": "much"},
         {"alpha_pattern": {"(.+)+x": 3}}, {"alpha_pattern": {".*.*.*.*x": 3}}, {"alpha_pattern": ["q_proj"]},
+        {"alpha_pattern": 5},
         {"peft_type": "IA3"}, {"peft_type": "PREFIX_TUNING"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"},
     ]
 )  # fmt: skip
 def test_other_adapters_are_named(copy_of, tmp_path, changes):
     """With the line of code that merges what can be merged."""
-    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], **changes)
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS, **changes)
     error = refusal(tmp_path / "adapter")
     assert error.code == "adapter" and "merge_and_unload()" in str(error)
 
 
 Q = "model.layers.0.self_attn.q_proj"
-EMBEDDINGS = "model.embed_tokens"
 
 
 def adapter(folder: Path, base: Path, tensors: dict[str, torch.Tensor], **settings: Any) -> None:
@@ -315,11 +296,6 @@ def adapter(folder: Path, base: Path, tensors: dict[str, torch.Tensor], **settin
 def draw(*shape: int, seed: int) -> torch.Tensor:
     """Draw normal numbers."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def pair(weight: torch.Tensor, seed: int = 0, rank: int = 3) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw A and B for a weight of (rows, columns)."""
-    return draw(rank, weight.shape[1], seed=seed), draw(weight.shape[0], rank, seed=seed + 1)
 
 
 HEADS = ("classifier.weight", "score.modules_to_save.default.weight", "qa_outputs.bias", "classifier.0.dense.weight")
@@ -343,110 +319,68 @@ def test_head_of_adapter_is_left_out(copy_of, tmp_path, head):
         assert refusal(tmp_path / f"other{i}").values["kind"] == "LoRA of other layers"
 
 
+LLAMA, GPT2 = ("llama", "CausalLM", 0, ["q_proj", "down_proj"]), ("gpt2", "CausalLM", 0, ["c_attn"])
+ADDED = ("llama", "CausalLM", 3, ["q_proj"])
+PATTERNS = {"rank_pattern": {r"layers\.0\..*q_proj": 5}, "alpha_pattern": {"^model.layers.1.self_attn.q_proj": 11}}
+KINDS: dict[str, tuple[tuple[str, str, int, Any], dict[str, Any]]] = {
+    "classes": (("bert", "SequenceClassification", 0, ["query"]), {"task_type": "SEQ_CLS"}),
+    "two heads": (("distilbert", "SequenceClassification", 0, ["q_lin"]), {"modules_to_save": ["pre_classifier"]}),
+    "tokens": (("roberta", "TokenClassification", 0, ["query"]), {"task_type": "TOKEN_CLS"}),
+    "questions": (("bert", "QuestionAnswering", 0, ["value"]), {"task_type": "QUESTION_ANS"}),
+    "translation": (("t5", "Seq2SeqLM", 0, ["q", "v"]), {"task_type": "SEQ_2_SEQ_LM"}),
+    "columns": (GPT2, {"fan_in_fan_out": True}), "columns with lengths": (GPT2, {"use_dora": True}),
+    "everything": ((*LLAMA[:3], "all-linear"), {}),
+    "root": (LLAMA, {"use_rslora": True}), "lengths": (LLAMA, {"use_dora": True}), "patterns": (LLAMA, PATTERNS),
+    "embedding": ((*LLAMA[:3], ["embed_tokens", "lm_head", "q_proj"]), {}),
+    "bias": (("qwen2", "CausalLM", 0, ["q_proj"]), {"bias": "all"}),
+    "bias of B": (("qwen2", "CausalLM", 0, ["q_proj"]), {"lora_bias": True}),
+    "whole": (LLAMA, {"modules_to_save": ["norm", "lm_head"]}),
+    "rows": (LLAMA, {"trainable_token_indices": [7, 3]}),
+    "rows of both": (LLAMA, {"trainable_token_indices": {"embed_tokens": [7, 3], "lm_head": [7, 3]}}),
+    "one layer": (LLAMA, {"layers_to_transform": [1]}),
+    "new tokens": (ADDED, {}), "new tokens, tied": (("gpt2", "CausalLM", 3, ["c_attn"]), {}),
+    "new tokens, whole": (ADDED, {"modules_to_save": ["embed_tokens", "lm_head"]}),
+    "new rows": (ADDED, {"trainable_token_indices": "new"}),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapter_equals_its_own_package(copy_of, tmp_path, kind):
+    """Saved by PEFT, and merged by it; a head of another task is left out."""
+    import peft
+
+    (family, task, n_new, modules), settings = KINDS[kind]
+    model = getattr(transformers, f"AutoModelFor{task}").from_pretrained(base := copy_of(family, "base"))
+    if n_new:
+        n = len(model.get_input_embeddings().weight)
+        model.resize_token_embeddings(n + n_new)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+        tokenizer.add_tokens([f"<new{i}>" for i in range(n + n_new - len(tokenizer))])
+        tokenizer.save_pretrained(tmp_path / "adapter")
+        is_new = settings.get("trainable_token_indices") == "new"
+        settings = {"trainable_token_indices": [n, n + 1, n + 2]} if is_new else settings
+    trained = peft.get_peft_model(model, peft.LoraConfig(r=3, lora_alpha=5, target_modules=modules, **settings))
+    for seed, parameter in enumerate(trained.parameters()):
+        if parameter.requires_grad:
+            parameter.data += draw(*parameter.shape, seed=seed)
+    trained.save_pretrained(tmp_path / "adapter")
+    expected = trained.merge_and_unload().state_dict()
+    result = open_folder(tmp_path / "adapter").model.state_dict()
+    assert not [name for name in result.keys() - expected.keys() if ".layer." in name]
+    for name in result.keys() & expected.keys():
+        assert_close(result[name], expected[name])
+
+
+def test_absent_package_is_named(copy_of, tmp_path, monkeypatch):
+    """With the line that installs it."""
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS)
+    monkeypatch.setitem(sys.modules, "peft", None)
+    error = refusal(tmp_path / "adapter")
+    assert error.code == "package" and "pip install peft" in str(error)
+
+
 MATRICES = torch.randn(3, 42, generator=torch.Generator().manual_seed(1)), torch.randn(60, 3)
-
-
-@pytest.mark.parametrize("form", ["whole", "base_layer", "trained rows"])
-def test_adapter_with_new_tokens_opens(copy_of, tmp_path, form):
-    """The tables have the adapter's rows, and the tokenizer its tokens."""
-    base = copy_of("llama", "base")
-    table = load_file(base / "model.safetensors")["model.embed_tokens.weight"]
-    rows = torch.cat([table, torch.full((3, 42), 0.5)])
-    tensors = {"model.embed_tokens.weight": rows, "lm_head.weight": rows.clone()}
-    if form == "base_layer":
-        tensors = {"model.embed_tokens.base_layer.weight": rows}
-    if form == "trained rows":
-        tensors = {"model.embed_tokens.token_adapter.trainable_tokens_delta": rows[-3:]}
-    n = len(table)
-    adapter(tmp_path / "adapter", base, tensors, trainable_token_indices=[n, n + 1, n + 2])
-    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
-    tokenizer.add_tokens([f"<new{i}>" for i in range(n + 3 - len(tokenizer))])
-    last = f"<new{n + 2 - len(transformers.AutoTokenizer.from_pretrained(base))}>"
-    tokenizer.save_pretrained(tmp_path / "adapter")
-    ours = open_folder(tmp_path / "adapter")
-    assert_close(ours.model.get_input_embeddings().weight, rows)
-    assert ours.model.lm_head.weight.shape == rows.shape
-    assert capture(ours, f"The {last}").tokens.ids[-1] == n + 2
-
-
-@pytest.mark.parametrize("family", ["llama", "gpt2"])
-@pytest.mark.parametrize("end", ["", ".weight"])
-def test_dora_is_merged(copy_of, tmp_path, family, end):
-    """Each row of W + s B A gets the length that was trained; GPT-2 keeps its rows as columns."""
-    base, module = copy_of(family, "base"), LAYERS[family][0]
-    weight = load_file(base / WEIGHTS)[f"{module}.weight"]
-    rows = weight.T if family == "gpt2" else weight
-    a, b = pair(rows)
-    lengths = draw(len(rows), seed=5).abs()
-    tensors = {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
-    tensors[f"{module}.lora_magnitude_vector{end}"] = lengths
-    adapter(tmp_path / "adapter", base, tensors, use_dora=True, fan_in_fan_out=family == "gpt2")
-    result = open_folder(tmp_path / "adapter").model.get_parameter(f"{module}.weight")
-    result_rows = result.T if family == "gpt2" else result
-    sums = [row + sum(5 / 3 * b[i, k] * a[k] for k in range(3)) for i, row in enumerate(rows)]
-    for row, direction, length in zip(result_rows, sums, lengths, strict=True):
-        assert_close(row, length * direction / direction.square().sum().sqrt(), atol=1e-5, rtol=1e-5)
-
-
-def test_rank_and_alpha_patterns_are_merged(copy_of, tmp_path):
-    """Modules with a rank and an alpha of their own, named as PEFT names them: by an end, or by an expression."""
-    base = copy_of("llama", "base")
-    weights, modules = load_file(base / WEIGHTS), ("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.q_proj")
-    tensors, expected = {}, {}
-    for module, rank, alpha in zip(modules, (2, 7), (11.0, 5.0), strict=True):
-        a, b = pair(weights[f"{module}.weight"], rank, rank)
-        tensors |= {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
-        expected[module] = weights[f"{module}.weight"] + alpha / rank**0.5 * (b @ a)
-    patterns = {"rank_pattern": {r"layers\.0\..*q_proj": 2, "q_proj": 7}}
-    patterns["alpha_pattern"] = {r"^model\.layers\.0\.self_attn\.q_proj": 11, "proj": 99}
-    adapter(tmp_path / "adapter", base, tensors, use_rslora=True, **patterns)
-    model = open_folder(tmp_path / "adapter").model
-    for module, weight in expected.items():
-        assert_close(model.get_parameter(f"{module}.weight"), weight)
-
-
-def test_whole_modules_and_biases_are_merged(copy_of, tmp_path):
-    """A head that was trained whole, biases beside the matrices, and the bias of B."""
-    base = copy_of("qwen2", "base")
-    weights = load_file(base / WEIGHTS)
-    a, b = pair(weights[f"{Q}.weight"])
-    bias, more = draw(len(weights[f"{Q}.bias"]), seed=3), draw(len(weights[f"{Q}.bias"]), seed=4)
-    norm = draw(len(weights["model.norm.weight"]), seed=6)
-    tensors = {
-        f"{Q}.lora_A.weight": a, f"{Q}.lora_B.weight": b, f"{Q}.base_layer.bias": bias, f"{Q}.lora_B.bias": more,
-        "model.norm.modules_to_save.default.weight": norm,
-    }  # fmt: skip
-    adapter(tmp_path / "adapter", base, tensors, bias="all", lora_bias=True, modules_to_save=["norm"])
-    model = open_folder(tmp_path / "adapter").model
-    assert_close(model.get_parameter(f"{Q}.bias"), bias + 5 / 3 * more)
-    assert_close(model.get_parameter("model.norm.weight"), norm)
-    assert_close(model.get_parameter(f"{Q}.weight"), weights[f"{Q}.weight"] + 5 / 3 * (b @ a))
-
-
-@pytest.mark.parametrize("by_module", [True, False])
-def test_trained_tokens_replace_rows(copy_of, tmp_path, by_module):
-    """Of the embedding table, for the tokens that the configuration names."""
-    base = copy_of("llama", "base")
-    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
-    rows = draw(2, table.shape[1], seed=9)
-    indices: Any = {"embed_tokens": [7, 3]} if by_module else [7, 3]
-    delta = {f"{EMBEDDINGS}.token_adapter.trainable_tokens_delta": rows}
-    adapter(tmp_path / "adapter", base, delta, trainable_token_indices=indices)
-    expected = table.clone()
-    expected[7], expected[3] = rows
-    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, expected)
-    adapter(tmp_path / "bare", base, delta)
-    assert "trained tokens" in str(refusal(tmp_path / "bare"))
-
-
-def test_embedding_matrices_are_merged(copy_of, tmp_path):
-    """An embedding's A has a column a token."""
-    base = copy_of("llama", "base")
-    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
-    a, b = pair(table.T)
-    tensors = {f"{EMBEDDINGS}.lora_embedding_A": a, f"{EMBEDDINGS}.lora_embedding_B": b}
-    adapter(tmp_path / "adapter", base, tensors)
-    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, table + 5 / 3 * (b @ a).T)
 
 
 @pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "_attn_implementation_autoset"])
@@ -511,7 +445,7 @@ def test_empty_quantisation_is_none(copy_of, final_of):
 
 def test_byte_order_mark_in_adapter(copy_of, tmp_path):
     base = copy_of("llama", "base")
-    deltas = lora(tmp_path / "adapter", base, LAYERS["llama"])
+    deltas = lora(tmp_path / "adapter", base, LAYERS)
     file = tmp_path / "adapter" / "adapter_config.json"
     file.write_text(file.read_text(), "utf-8-sig")
     name, delta = next(iter(deltas.items()))

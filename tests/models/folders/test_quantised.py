@@ -131,7 +131,7 @@ def test_fp8_in_pytorch_bin_is_read(copy_of):
 def test_lora_is_merged_into_fp8(copy_of, tmp_path):
     """Added to the numbers that the codes stand for."""
     folder, plain = save_fp8_and_float(copy_of("llama", "base"))
-    deltas = lora(tmp_path / "adapter", plain, LAYERS["llama"])
+    deltas = lora(tmp_path / "adapter", plain, LAYERS)
     config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
     (tmp_path / "adapter" / "adapter_config.json").write_text(
         json.dumps(config | {"base_model_name_or_path": str(folder)})

@@ -1,19 +1,22 @@
 """Folders whose tokenizer is a file of SentencePiece give its own pieces, or are refused with what to do."""
 
+import io
 import json
 import shutil
 import struct
+import sys
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
 
 from tests.checkpoints import open_folder
 from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import refusal
 from viz.models import capture
-from viz.models.folders.sentencepiece import install
+from viz.models.folders.sentencepiece import empty
 from viz.models.tokens import read_text
 
 WORDS = ["▁the", "▁animal", "▁was", "▁old", "▁", "t", "h", "e", "a", "n", "i", "m", "l", "w", "s", "o", "d", "al", "an"]
@@ -25,7 +28,6 @@ UNIGRAM, BPE = 1, 2
 NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6
 MARKS = {
     "t5": (("<pad>", CONTROL), ("</s>", CONTROL), ("<unk>", UNKNOWN)),
-    "gemma": (("<pad>", CONTROL), ("<eos>", CONTROL), ("<bos>", CONTROL), ("<unk>", UNKNOWN)),
     "": (("<unk>", UNKNOWN), ("<s>", CONTROL), ("</s>", CONTROL)),
 }
 
@@ -42,11 +44,11 @@ def small_letter_a() -> bytes:
     return struct.pack("<I256I", 1024, *units) + b"a\0"
 
 
-def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool = True, table: bytes = b"") -> Any:
+def pieces(kind: int, family: str = "", *, in_bytes: bool = False, table: bytes = b"") -> Any:
     """The content of a file: the marks of a family, bytes if it falls back to them, and words of falling score."""
-    content = install()
+    content = empty()
     content.trainer_spec.model_type, content.trainer_spec.byte_fallback = kind, in_bytes
-    content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = apart, table
+    content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = True, table
     # As in the files of T5 and XLM-R on one side, of Llama and Gemma on the other.
     content.normalizer_spec.remove_extra_whitespaces = kind == UNIGRAM
     marks = MARKS.get(family, MARKS[""])
@@ -55,15 +57,6 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
     entries += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
     for place, (piece, role) in enumerate(entries):
         content.pieces.add(piece=piece, score=-float(place), type=role)
-    return content
-
-
-def with_rules(kind: int = UNIGRAM, *, squeeze: bool = True, user: str = "", in_bytes: bool = False) -> Any:
-    """A file with another rule for spaces, or with a symbol of the user's."""
-    content = pieces(kind, in_bytes=in_bytes)
-    content.normalizer_spec.remove_extra_whitespaces = squeeze
-    if user:
-        content.pieces.add(piece=user, score=0.0, type=4)
     return content
 
 
@@ -108,6 +101,8 @@ def test_unigram_pieces_equal_values_by_hand(folder_with, family, file, ids, tex
     assert ids_of(folder_with(family, file, content, names[family] if is_named else ""), text) == ids
 
 
+GEMMA = {"pad_id": 0, "eos_id": 1, "bos_id": 2, "unk_id": 3}
+T5 = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
 FIRST = 3 + 256
 """Place of the first word in a vocabulary with three marks and all bytes."""
 
@@ -130,13 +125,6 @@ def test_merged_pieces_without_settings_are_read(folder_with):
     assert ids_of(folder, "the") == [1, FIRST + MERGED.index("▁the")]
 
 
-def test_merged_pieces_without_space_are_read(folder_with):
-    """Gemma's: the first word has no space before it."""
-    content = pieces(BPE, "gemma", in_bytes=True, apart=False)
-    want = [FIRST + 1 + MERGED.index(piece) for piece in ("t", "he", "▁the")]
-    assert ids_of(folder_with("gemma", "tokenizer.model", content, "GemmaTokenizer"), "the the") == [2, *want]
-
-
 def test_captured_text_has_labels_of_pieces(folder_with):
     model = open_folder(folder_with("t5", "spiece.model", pieces(UNIGRAM, "t5")))
     tokens = read_text(model.tokenizer, TEXT, 9)
@@ -144,34 +132,11 @@ def test_captured_text_has_labels_of_pieces(folder_with):
     assert capture(model, tokens.text).tokens.ids == tokens.ids
 
 
-@pytest.mark.parametrize(
-    ("family", "file", "content", "kind", "text", "tokens"),
-    [
-        ("llama", "tokenizer.model", pieces(BPE, in_bytes=True, apart=False), "Llama", "the the", "t he ▁the"),
-        ("llama", "tokenizer.model", with_rules(BPE, in_bytes=True), "Llama", " the  t ", "▁the ▁t"),
-        ("gemma", "tokenizer.model", pieces(BPE, "gemma", in_bytes=True), "Gemma", "the", "▁the"),
-        ("t5", "spiece.model", pieces(UNIGRAM, "t5", in_bytes=True), "T5", "the ß", "▁the ▁ <0xC3> <0x9F>"),
-        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(squeeze=False), "XLMRoberta", "the  a ", "▁the ▁ ▁ a ▁"),
-    ],
-)  # fmt: skip
-def test_file_says_spaces_and_bytes(folder_with, family, file, content, kind, text, tokens):
-    """The pieces of sentencepiece 0.2.3, where a family's class would cut otherwise."""
-    tokenizer = open_folder(folder_with(family, file, content, f"{kind}Tokenizer")).tokenizer
-    assert tokenizer.tokenize(text, add_special_tokens=False) == tokens.split(" ")
-
-
-@pytest.mark.parametrize(
-    ("family", "file", "content", "tokenizer_class", "reason"),
-    [
-        ("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer", "▁ a ▁ </s> ▁ a"),
-        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(user="at"), "XLMRobertaTokenizer", "'a at aat': "),
-    ],
-)
-def test_other_files_are_refused(folder_with, family, file, content, tokenizer_class, reason):
-    """Those whose class would read them as another tokenizer; with the line that converts them."""
-    error = refusal(folder_with(family, file, content, tokenizer_class))
-    assert error.code == "sentencepiece" and reason in error.values["reason"]
-    assert f"AutoTokenizer.from_pretrained('{family}').save_pretrained('{family}')" in str(error)
+def test_other_marks_are_refused(folder_with):
+    """Read by its class as another tokenizer; with the line that converts it."""
+    error = refusal(folder_with("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer"))
+    assert error.code == "sentencepiece" and "▁ a ▁ </s> ▁ a" in error.values["reason"]
+    assert "AutoTokenizer.from_pretrained('t5').save_pretrained('t5')" in str(error)
 
 
 TIKTOKEN = b"\n".join(b64encode(bytes([byte])) + b" %d" % byte for byte in range(256))
@@ -197,3 +162,46 @@ def test_slow_tokenizers_are_refused(folder_with, family, file, tokenizer_class)
     """Their families have no fast tokenizer, so the error does not explain how to write tokenizer.json."""
     error = refusal(folder_with(family, file, pieces(UNIGRAM), tokenizer_class))
     assert error.code == "slow_tokenizer" and file in str(error) and "save_pretrained" not in str(error)
+
+
+def test_absent_package_is_named(folder_with, monkeypatch):
+    """With the line that installs it."""
+    folder = folder_with("t5", "spiece.model", pieces(UNIGRAM, "t5"))
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    error = refusal(folder)
+    assert error.code == "package" and "pip install sentencepiece" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("family", "file", "kind", "settings", "is_same"),
+    [
+        ("llama", "tokenizer.model", "bpe", {"byte_fallback": True, "normalization_rule_name": "identity"}, True),
+        ("llama", "tokenizer.model", "bpe", {"byte_fallback": True, "add_dummy_prefix": False}, True),
+        ("gemma", "tokenizer.model", "bpe", {"byte_fallback": True, "add_dummy_prefix": False} | GEMMA, True),
+        ("t5", "spiece.model", "unigram", {"byte_fallback": True} | T5, True),
+        ("xlm-roberta", "sentencepiece.bpe.model", "unigram", {"remove_extra_whitespaces": False}, True),
+        ("t5", "spiece.model", "unigram", {"normalization_rule_name": "nmt_nfkc_cf"} | T5, True),
+        ("t5", "spiece.model", "bpe", T5, False),
+        ("xlm-roberta", "sentencepiece.bpe.model", "unigram", {"normalization_rule_name": "identity"}, True),
+        ("xlm-roberta", "sentencepiece.bpe.model", "bpe", {}, False),
+        ("xlm-roberta", "sentencepiece.bpe.model", "unigram", {"user_defined_symbols": "at"}, False),
+    ],
+)
+def test_trained_file_is_same_or_refused(folder_with, family, file, kind, settings, is_same):
+    """A file of another kind than its family's was read, and cut every longer text otherwise."""
+    trained = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([f"{TEXT}, and the {word} hat" for word in ("late", "sad", "mild") * 5]),
+        model_writer=trained, model_type=kind, vocab_size=300, hard_vocab_limit=False, minloglevel=2, **settings,
+    )  # fmt: skip
+    folder = folder_with(family, file, trained.getvalue())
+    if not is_same:
+        assert refusal(folder).code == "sentencepiece"
+        return
+    tokenizer = open_folder(folder).tokenizer
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
+    for text in (TEXT, f"  {TEXT}\n\t mild  hats", "THE ＨＡＴ", " "):
+        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False)["input_ids"])
+        assert [token for token in tokens if token != tokenizer.unk_token] == [
+            piece for piece in processor.encode(text, out_type=str) if not processor.is_unknown(processor[piece])
+        ]

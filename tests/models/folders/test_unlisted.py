@@ -63,8 +63,10 @@ def test_several_weights_files_are_refused(folder):
 
 
 @pytest.mark.parametrize(("name", "line"), [
-    ("q4.gguf", "gguf_file='q4.gguf'"), ("tf_model.h5", "from_tf=True"), ("flax_model.msgpack", "from_flax=True"),
-    ("model.onnx", "AutoModel.from_pretrained('BASE')"), ("model.bin", "AutoModel.from_pretrained('BASE')"),
+    ("tf_model.h5", "from_tf=True"), ("flax_model.msgpack", "from_flax=True"),
+    ("model.onnx", "AutoModel.from_pretrained('BASE')"), ("onnx/model.onnx", "AutoModel.from_pretrained('BASE')"),
+    ("model.mlpackage/Manifest.json", "AutoModel.from_pretrained('BASE')"), ("saved_model/a.pb", "model.save_"),
+    ("iter_0000100/model_optim_rng.pt", "model.save_pretrained"), ("model.bin", "AutoModel.from_pretrained('BASE')"),
     ("pytorch_model_fsdp_0/__0_0.distcp", "accelerate merge-weights pytorch_model_fsdp_0 ."),
     ("__0_0.distcp", "dcp_to_torch . pytorch_model.bin"), ("step-9/__0_0.distcp", "dcp_to_torch step-9 pytorch"),
     ("zero_to_fp32.py", "python zero_to_fp32.py . . --safe_serialization"),

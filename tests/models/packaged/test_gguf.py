@@ -21,6 +21,10 @@ MERGES = ["Ġ t", "h e", "Ġt he", "1 9"]
 FORMATS = {"Q4_1": quantised.q4_1, "Q8_0": quantised.q8_0, "Q4_0": quantised.q4_0}
 
 
+CAN_WRITE = (0, 3, 8)
+"""Kinds of blocks that are written here: F32, Q4_1, Q8_0; of others any bytes are some numbers."""
+
+
 def letters() -> list[str]:
     """Return the letters of a byte-level tokenizer for the 256 bytes."""
     from tokenizers.pre_tokenizers import ByteLevel
@@ -35,23 +39,21 @@ def kind(name: str):
     return quantity.Q8_0 if "embd" in name else quantity.Q4_1
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory) -> Path:
-    """A Llama of two layers with three query heads to a key/value head, as llama.cpp's converter would store it."""
-    path = tmp_path_factory.mktemp("gguf") / "small.gguf"
+def write(path: Path, kind_of=kind, pre: str = "smollm", width: int = WIDTH, d_ff: int = D_FF, more=()) -> None:
+    """Write a Llama of two layers with three query heads to a key/value head, as llama.cpp's converter would."""
     tokens = [*MARKS, *letters(), *(merge.replace(" ", "") for merge in MERGES)]
     writer = reference.GGUFWriter(path, "llama")
     writer.add_block_count(LAYERS)
     writer.add_context_length(61)
-    writer.add_embedding_length(WIDTH)
-    writer.add_feed_forward_length(D_FF)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(d_ff)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(KV_HEADS)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_freq_base(100_000.0)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
+    writer.add_rope_dimension_count(width // HEADS)
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("smollm")
+    writer.add_tokenizer_pre(pre)
     writer.add_token_list(tokens)
     writer.add_token_types([3] * len(MARKS) + [1] * (len(tokens) - len(MARKS)))
     writer.add_token_merges(MERGES)
@@ -59,27 +61,42 @@ def file(tmp_path_factory) -> Path:
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_pad_token_id(2)
-    shapes = {"token_embd": (len(tokens), WIDTH), "output_norm": (WIDTH,)}
+    for name, value in more:
+        getattr(writer, name)(value)
+    shapes = {"token_embd": (len(tokens), width), "output_norm": (width,)}
     of_a_layer = {
-        "attn_norm": (WIDTH,),
-        "attn_q": (WIDTH, WIDTH),
-        "attn_k": (WIDTH * KV_HEADS // HEADS, WIDTH),
-        "attn_v": (WIDTH * KV_HEADS // HEADS, WIDTH),
-        "attn_output": (WIDTH, WIDTH),
-        "ffn_norm": (WIDTH,),
-        "ffn_gate": (D_FF, WIDTH),
-        "ffn_up": (D_FF, WIDTH),
-        "ffn_down": (WIDTH, D_FF),
+        "attn_norm": (width,),
+        "attn_q": (width, width),
+        "attn_k": (width * KV_HEADS // HEADS, width),
+        "attn_v": (width * KV_HEADS // HEADS, width),
+        "attn_output": (width, width),
+        "ffn_norm": (width,),
+        "ffn_gate": (d_ff, width),
+        "ffn_up": (d_ff, width),
+        "ffn_down": (width, d_ff),
     }
     shapes |= {f"blk.{i}.{name}": shape for i in range(LAYERS) for name, shape in of_a_layer.items()}
     noise = np.random.default_rng(0)
     for name, shape in shapes.items():
+        quantity = kind_of(name)
+        n, size = reference.GGML_QUANT_SIZES[quantity]
+        # Any byte below 60 leaves a scale finite, whatever the kind of block.
+        blocks = noise.integers(0, 60, (*shape[:-1], shape[-1] // n * size)).astype(np.uint8)
         values = noise.normal(size=shape).astype(np.float32)
-        writer.add_tensor(f"{name}.weight", reference.quantize(values, kind(name)), raw_dtype=kind(name))
+        is_written = quantity in CAN_WRITE
+        writer.add_tensor(
+            f"{name}.weight", reference.quantize(values, quantity) if is_written else blocks, raw_dtype=quantity
+        )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    """A file of blocks of 4 and 8 bits."""
+    write(path := tmp_path_factory.mktemp("gguf") / "small.gguf")
     return path
 
 

@@ -46,6 +46,9 @@ def test_utf16_without_mark_is_read(name, codec):
         (CHINESE, "gb18030", "GB18030"), (CHINESE, "gbk", "GB18030"), ("猫坐在垫子上", "gb2312", "GB18030"),
         ("GPT 在北京 2024 年", "gb18030", "GB18030"), (f"{CHINESE}😂", "gb18030", "GB18030"),
         (JAPANESE, "shift_jis", "Shift-JIS"), (JAPANESE, "cp932", "Shift-JIS"), ("カタカナ ABC", "cp932", "Shift-JIS"),
+        ("貓坐在墊子上，因為牠很累。", "big5", "Big5"), ("臺北 2024 年，ABC 公司", "cp950", "Big5"),
+        ("我愛你", "cp950", "Big5"), ("고양이가 매트 위에 앉았다. 너무 피곤했다.", "euc_kr", "EUC-KR"),
+        ("北京师范大学", "gbk", "GB18030"),
         ("猫の①ﾃｽﾄです、はい", "cp932", "Shift-JIS"), ("猫坐在垫子上，因为它太累了。", "utf-16-le", "UTF-16"),
     ],
 )  # fmt: skip
@@ -80,4 +83,4 @@ def test_encodings_are_tried_once(monkeypatch):
     calls = []
     monkeypatch.setattr("pages.long_text.encodings._decode", lambda data, codec: calls.append(codec))
     assert read_encoded(b"\xe9" * 200_000) is None
-    assert len(calls) == len(set(calls)) == 6
+    assert len(calls) == len(set(calls)) == 8

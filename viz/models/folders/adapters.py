@@ -1,34 +1,35 @@
-"""Adapters that a training with LoRA leaves: merged into the weights they belong to, or named for what they are."""
+"""Adapters that a training with LoRA leaves: merged by PEFT into the model they belong to, or named."""
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.folders.files import ADAPTER, base_name, check_pointers, corrupt, read_json
+from viz.models.checks import find_non_finite
+from viz.models.folders.files import ADAPTER, base_name, check_pointers, corrupt, import_package, read_json
 from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
 
-UNSUPPORTED_PARTS = (".vera_", ".hada_", ".oft_", "ia3_")
-"""Parts of names of adapters that are no plain product of two matrices."""
-
 UNSUPPORTED = (
     "use_qalora", "layer_replication", "target_parameters", "alora_invocation_tokens", "arrow_config", "use_bdlora",
+    "kasa_config", "monteclora_config",
 )  # fmt: skip
 """Settings with which an adapter is another change of the model than W + s B A, or of other weights than matrices."""
 
 CHANGES_BASE = ("pissa", "olora", "loftq", "corda", "lora_ga")
 """Ways to begin a training that take a part out of the base's own weights, which the published base still has."""
 
-MATRIX = re.compile(r"\.lora_(?:(embedding)_)?(A|B|magnitude_vector)(?:\.[\w-]+)*?(?:\.(weight|bias))?$")
-"""The end of a name of what LoRA adds to a module: its two matrices, an embedding's, DoRA's lengths, the bias of B."""
+SETTINGS = ("lora_alpha", "alpha_pattern", "use_rslora", "use_dora", "lora_bias")
+"""Keys of a configuration that PEFT gets; which modules have matrices, and of what rank, is read from the tensors."""
 
-PARTS_OF_MODULE = {"A", "B", "A embedding", "B embedding", "magnitude_vector", "B bias"}
-"""Parts that LoRA may have for one module."""
+MATRIX = re.compile(
+    r"\.(lora_(?:embedding_)?[AB]|lora_magnitude_vector|trainable_tokens_delta)(?:\.[\w-]+?)*?(\.bias)?(?:\.weight)?$"
+)
+"""The end of a name of what an adapter adds to a module, and which part of it that is."""
 
 LONGEST_PATTERN = 200
 """Letters of a pattern of names."""
@@ -36,11 +37,10 @@ LONGEST_PATTERN = 200
 SLOW_PATTERN = re.compile(r"\)[*+?{]|(?:[*+?{].*){4}", re.DOTALL)
 """A pattern that may take minutes on a name: a repeated group, or more than three repetitions."""
 
-KEPT_WHOLE = re.compile(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer|original_module)(?=\.|$)")
+KEPT_WHOLE = re.compile(
+    r"\.(?:modules_to_save(?:\.(?!weight$|bias$)[\w-]+)?|base_layer|original_module|token_adapter)(?=\.|$)"
+)
 """The part of a name that PEFT puts between a module that is kept whole and its weights."""
-
-TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$")
-"""The end of a name of rows of an embedding table that were trained by themselves."""
 
 
 def refusal(entry: Entry, folder: Path, kind: str) -> ModelError:
@@ -52,7 +52,8 @@ def _config(entry: Entry, folder: Path) -> dict[str, Any]:
     """The configuration of a plain LoRA.
 
     Raises:
-        ModelError: "adapter", if it is another kind of adapter; "missing" or "corrupt", if it cannot be read.
+        ModelError: "adapter", if it is another kind of adapter, or has a pattern of names that may take long on a name;
+            "missing" or "corrupt", if it cannot be read.
     """
     config = read_json(entry, folder / ADAPTER)
     kind = str(config.get("peft_type") or "unknown")
@@ -61,6 +62,11 @@ def _config(entry: Entry, folder: Path) -> dict[str, Any]:
     odd = odd or next((name for name in CHANGES_BASE if start.startswith(name)), "")
     if kind.upper() != "LORA" or odd:
         raise refusal(entry, folder, f"{kind} {odd}".strip())
+    patterns = config.get("alpha_pattern") or {}
+    if not isinstance(patterns, dict) or any(
+        len(pattern) > LONGEST_PATTERN or SLOW_PATTERN.search(pattern) for pattern in patterns
+    ):
+        raise refusal(entry, folder, "LoRA with a pattern of names that is not read here")
     return config
 
 
@@ -83,11 +89,11 @@ def find_base(entry: Entry, folder: Path) -> Path:
     raise refusal(entry, folder, "LoRA")
 
 
-def merge_folder(weights: Mapping[str, Tensor], folder: Path, entry: Entry) -> dict[str, Tensor]:
-    """Return the weights with the adapter of a folder added to them.
+def merge_folder(model: Any, folder: Path, entry: Entry) -> Any:
+    """Return a model with the adapter of a folder added to it.
 
     Raises:
-        ModelError: "adapter", "missing", "pickle" or "corrupt".
+        ModelError: "adapter", "package", "missing", "pickle" or "corrupt".
     """
     file = folder / "adapter_model.safetensors"
     if not file.is_file():
@@ -101,11 +107,13 @@ def merge_folder(weights: Mapping[str, Tensor], folder: Path, entry: Entry) -> d
         raise
     except Exception as error:
         raise corrupt(entry, f"{file.name}: {error}") from error
-    return merge(weights, adapter, _config(entry, folder), entry, folder)
+    return merge(model, adapter, entry, folder)
 
 
-def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Entry, folder: Path) -> dict[str, Tensor]:
-    """Return weights under the model's own names; an adapter that was saved inside the model is merged.
+def split_off(
+    tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Entry, folder: Path
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Return weights under the model's own names, and the tensors of an adapter that was saved inside the model.
 
     Raises:
         ModelError: "adapter", if there is one, and no configuration that says how it is merged.
@@ -114,175 +122,112 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     outside = {name: tensor for name, tensor in tensors.items() if name not in inside}
     plain = {name: re.sub(r"\.(?:base_layer|original_module)(?=\.)", "", name) for name in outside}
     names = map_names(plain.values(), expected)
-    weights = {names[plain[name]]: tensor for name, tensor in outside.items()}
-    if not inside:
-        return weights
-    if not (folder / ADAPTER).is_file():
+    if inside and not (folder / ADAPTER).is_file():
         raise refusal(entry, folder, "LoRA without adapter_config.json")
-    return merge(weights, inside, _config(entry, folder), entry, folder)
+    return {names[plain[name]]: tensor for name, tensor in outside.items()}, inside
 
 
-def merge(
-    weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], config: Mapping[str, Any], entry: Entry, folder: Path
-) -> dict[str, Tensor]:
-    r"""Return the weights with an adapter added to them.
+def merge(model: Any, adapter: Mapping[str, Tensor], entry: Entry, folder: Path) -> Any:
+    """Return a model with an adapter added to it by PEFT.
 
-    .. math:: W + \frac{\alpha}{r} B A
-
-    Hu et al. 2021, section 4.1; with ``use_rslora`` it is :math:`\alpha / \sqrt r`. With DoRA (Liu et al. 2024, eq. 5)
-    each row of the sum gets the length that was trained. Modules that were trained whole, and rows of an embedding
-    table that were, replace the old ones. A head of the adapter's own task, which the model has not, is left out.
+    Modules that were trained whole replace the old ones. Tokens that were added before the training are rows behind the
+    base's own. A head of the adapter's own task, which the model has not, is left out.
 
     Raises:
-        ModelError: "adapter", if a part of it belongs to no weight or has another form.
+        ModelError: "adapter", if a part of it belongs to no weight or has another form; "package", without PEFT.
     """
-    merged, parts = dict(weights), dict[str, dict[str, Tensor]]()
-    names = {name: name.removeprefix("base_model.model.") for name in adapter}
-    heads = [name for name, plain in names.items() if _is_head(plain, weights)]
-    if len(heads) == len(adapter):
+    config = _config(entry, folder)
+    peft = import_package(entry, ADAPTER, "peft")
+    names = [name for name, _ in model.named_modules() if name]
+    matrices, rows, modules = dict[str, Tensor](), dict[str, Tensor](), dict[str, Tensor]()
+    # What a module was before the training gives way to what it became.
+    for name, tensor in sorted(adapter.items(), key=lambda item: ".original_module." not in item[0]):
+        match = MATRIX.search(plain := KEPT_WHOLE.sub("", name.removeprefix("base_model.model.")))
+        part, is_bias = (match[1], match[2]) if match else ("", None)
+        path, _, end = (plain[: match.start()], "", "") if match else plain.rpartition(".")
+        module = _find_module(path, names)
+        if not module and _is_in_stack(path, names):
+            raise refusal(entry, folder, "LoRA of other layers")
+        if module and not part:
+            modules[f"{module}.{end}"] = tensor
+        elif module and part == "trainable_tokens_delta":
+            rows[module] = tensor
+        elif module:
+            end = is_bias or (".weight" if part in ("lora_A", "lora_B") else "")
+            matrices[f"{module}.{part}{end}"] = tensor
+    if not (matrices or rows or modules):
         raise refusal(entry, folder, "LoRA of other layers")
-    for name, plain in names.items():
-        if name in heads:
-            continue
-        tensor = adapter[name]
-        if any(mark in name for mark in UNSUPPORTED_PARTS):
-            raise refusal(entry, folder, "LoRA with more than two matrices")
-        if match := MATRIX.search(plain):
-            kind = f"{match[2]} {match[1] or ''} {match[3] if match[3] == 'bias' else ''}".split()
-            parts.setdefault(plain[: match.start()], {})[" ".join(kind)] = tensor
-        elif match := TOKENS.search(plain):
-            weight = _find_weight_name(f"{plain[: match.start()]}.weight", merged, entry, folder)
-            merged[weight] = _with_rows(
-                merged[weight], tensor, _tokens(config, plain[: match.start()], entry, folder), entry, folder
-            )
-        else:
-            merged[_find_weight_name(KEPT_WHOLE.sub("", plain), merged, entry, folder)] = tensor
-    for module, part in parts.items():
-        _add(merged, module, part, config, entry, folder)
-    return merged
-
-
-def _is_head(name: str, weights: Mapping[str, Tensor]) -> bool:
-    """Return whether a name is of no module of a model, and of none of its numbered layers."""
-    module = KEPT_WHOLE.sub("", MATRIX.sub("", TOKENS.sub("", name))).removesuffix(".weight").removesuffix(".bias")
-    own_modules = {key.rpartition(".")[0] for key in weights}
-    if any(f".{key}".endswith(f".{module}") or f".{module}".endswith(f".{key}") for key in own_modules if key):
-        return False
-    stacks = {re.split(r"\.\d", key)[0].rpartition(".")[2] for key in own_modules if re.search(r"\.\d", key)}
-    return re.split(r"\.\d", module)[0].rpartition(".")[2] not in stacks
-
-
-def fit_vocabulary(config: Any, shell: Any, weights: dict[str, Tensor]) -> None:
-    """Have a configuration, and what goes with the table of words, as many rows as an adapter's table has.
-
-    Tokens that were added before the training are rows behind the base's own; what has no number for them gets 0.
-    """
-    table = shell.get_input_embeddings().weight
-    name = next((name for name, parameter in shell.named_parameters() if parameter is table), "")
-    if name not in weights or (n := len(weights[name])) == len(table):
-        return
-    config.get_text_config().vocab_size = n
-    is_tied = bool(getattr(config, "tie_word_embeddings", False))
-    for sibling, parameter in shell.state_dict().items():
-        if sibling == name or sibling not in weights or len(parameter) != len(table) or len(weights[sibling]) == n:
-            continue
-        if is_tied and parameter.dim() == 2:
-            weights[sibling] = weights[name]
-        else:
-            rows = weights[sibling][:n]
-            weights[sibling] = torch.cat([rows, rows.new_zeros(n - len(rows), *rows.shape[1:])])
-
-
-def _add(
-    merged: dict[str, Tensor],
-    module: str,
-    part: Mapping[str, Tensor],
-    config: Mapping[str, Any],
-    entry: Entry,
-    folder: Path,
-) -> None:
-    """Add what LoRA has for one module to its weight, and to its bias."""
-    name = _find_weight_name(f"{module}.weight", merged, entry, folder)
-    is_embedding = part.keys() == {"A embedding", "B embedding"}
-    a, b = (part.get(f"{side} embedding" if is_embedding else side) for side in "AB")
-    lacks_lengths = config.get("use_dora") and "magnitude_vector" not in part
-    if a is None or b is None or a.dim() != 2 or b.dim() != 2 or part.keys() - PARTS_OF_MODULE or lacks_lengths:
-        raise refusal(entry, folder, "LoRA of another form")
-    scale, is_turned = _scale(config, module, a.shape[0], entry, folder), is_embedding or config.get("fan_in_fan_out")
-    weight, change = merged[name].to(torch.float32), scale * (b.float() @ a.float())
-    change = change.T if is_turned else change
-    if change.shape != weight.shape:
-        raise refusal(entry, folder, "LoRA of another size")
-    weight = weight + change
-    if (lengths := part.get("magnitude_vector")) is not None:
-        by_output = weight.T if is_turned else weight
-        scaled = by_output * (lengths.float() / by_output.norm(dim=1)).reshape(-1, 1)
-        weight = scaled.T if is_turned else scaled
-    merged[name] = weight
-    if (bias := part.get("B bias")) is not None:
-        bias_name = f"{name.removesuffix('.weight')}.bias"
-        if bias_name not in merged:
-            raise refusal(entry, folder, "LoRA with a bias that the model has no place for")
-        merged[bias_name] = merged[bias_name].to(torch.float32) + scale * bias.float()
-
-
-def _tokens(config: Mapping[str, Any], module: str, entry: Entry, folder: Path) -> Any:
-    """The numbers of the tokens whose rows were trained by themselves."""
-    indices = config.get("trainable_token_indices")
-    return _pattern(indices, module, None, entry, folder) if isinstance(indices, dict) else indices
-
-
-def _with_rows(table: Tensor, rows: Tensor, tokens: Any, entry: Entry, folder: Path) -> Tensor:
-    """An embedding table with the rows of these tokens replaced."""
-    n_new = len(rows) if rows.dim() == 2 else 0
-    is_list = isinstance(tokens, list) and all(
-        type(token) is int and 0 <= token < len(table) + n_new for token in tokens
-    )
-    if not is_list or rows.shape != (len(tokens), table.shape[1]):
-        raise refusal(entry, folder, "LoRA with trained tokens that it does not name")
-    n_added = max(0, max(tokens, default=0) + 1 - len(table))
-    if not set(range(len(table), len(table) + n_added)) <= set(tokens):
-        raise refusal(entry, folder, "LoRA with new tokens of which it has not all")
-    table = torch.cat([table.to(torch.float32), table.new_zeros(n_added, table.shape[1], dtype=torch.float32)])
-    table[tokens] = rows.float()
-    return table
-
-
-def _find_weight_name(name: str, weights: Mapping[str, Tensor], entry: Entry, folder: Path) -> str:
-    """A weight's name in the base model, which may lack the first part of it or have one more."""
-    ends = [key for key in weights if key == name or key.endswith(f".{name}") or name.endswith(f".{key}")]
-    if not ends:
-        raise refusal(entry, folder, "LoRA of other layers")
-    return name if name in weights else max(ends, key=len)
-
-
-def _scale(config: Mapping[str, Any], module: str, rank: int, entry: Entry, folder: Path) -> float:
-    """Alpha / r, or alpha / sqrt(r); modules may have an alpha of their own."""
     try:
-        alpha = float(_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha", 8), entry, folder))
-    except (TypeError, ValueError) as error:
-        raise refusal(entry, folder, "LoRA with an alpha that is no number") from error
-    return alpha / (rank**0.5 if config.get("use_rslora") else rank)
+        _replace(model, modules, rows, config.get("trainable_token_indices"))
+        model = _merge_matrices(peft, model, matrices, config) if matrices else model
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise refusal(entry, folder, f"LoRA: {reason[:120]}") from error
+    if problem := find_non_finite(model):
+        raise corrupt(entry, problem)
+    return model
 
 
-def _pattern(patterns: Any, module: str, default: Any, entry: Entry, folder: Path) -> Any:
-    """The value of the first pattern that the end of a module's name matches, from a dot on, as PEFT reads them.
+def _find_module(path: str, names: Iterable[str]) -> str:
+    """A module's name in the base model, which may lack the first part of it or have one more; "" for none."""
+    ends = [name for name in names if f".{name}".endswith(f".{path}") or f".{path}".endswith(f".{name}")]
+    return path if path in ends else max(ends, key=len, default="")
 
-    Raises:
-        ModelError: "adapter", if a pattern is long, no pattern, or may take long on a name.
+
+def _is_in_stack(path: str, names: Iterable[str]) -> bool:
+    """Return whether a name is of one of a model's numbered layers: no head, which may be left out."""
+    stacks = {re.split(r"\.\d", name)[0].rpartition(".")[2] for name in names if re.search(r"\.\d", name)}
+    return re.split(r"\.\d", path)[0].rpartition(".")[2] in stacks
+
+
+def _merge_matrices(peft: Any, model: Any, matrices: Mapping[str, Tensor], config: Mapping[str, Any]) -> Any:
+    """The model with all matrices multiplied and added; a part that PEFT does not ask for, or lacks, is an error."""
+    ends = (".lora_A.weight", ".lora_embedding_A")
+    ranks = {name.removesuffix(end): len(matrices[name]) for name in matrices for end in ends if name.endswith(end)}
+    settings = peft.LoraConfig(
+        target_modules=list(ranks),
+        rank_pattern={f"^{re.escape(name)}": rank for name, rank in ranks.items()},
+        **{name: config[name] for name in SETTINGS if config.get(name) is not None},
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrapped = peft.get_peft_model(model, settings, low_cpu_mem_usage=True)
+        state = {f"base_model.model.{name}": tensor for name, tensor in matrices.items()}
+        report = peft.set_peft_model_state_dict(wrapped, state, low_cpu_mem_usage=True)
+        if odd := [*report.unexpected_keys, *(name for name in report.missing_keys if "lora_" in name)]:
+            raise ValueError(f"{odd[0]} has no place, or is not there")
+        return wrapped.merge_and_unload(safe_merge=True)
+
+
+def _replace(model: Any, modules: Mapping[str, Tensor], rows: Mapping[str, Tensor], tokens: Any) -> None:
+    """Put modules that were trained whole, and rows of tokens that were, in the place of the old ones.
+
+    The tables of words get as many rows as the adapter's have; what has no number for the new ones is 0.
     """
-    if not isinstance(patterns or {}, dict):
-        raise refusal(entry, folder, "LoRA with a list of names in the place of patterns")
-    for pattern, value in (patterns or {}).items():
-        if len(pattern) > LONGEST_PATTERN or SLOW_PATTERN.search(pattern):
-            raise refusal(entry, folder, "LoRA with a pattern of names that is not read here")
-        try:
-            is_match = re.match(rf"(.*\.)?({pattern})$", module)
-        except re.error as error:
-            raise refusal(entry, folder, "LoRA with a pattern of names that is none") from error
-        if is_match:
-            return value
-    return default
+    table = model.get_input_embeddings()
+    name = next(name for name, module in model.named_modules() if module is table)
+    n_old, n = len(table.weight), len(modules.get(f"{name}.weight", table.weight))
+    numbers = dict[str, list[int]]()
+    for module, tensor in rows.items():
+        ends = tokens.items() if isinstance(tokens, dict) else [(module, tokens)]
+        # A table that is tied to the one that is named has its numbers.
+        default = next(iter(numbers.values()), list[int]())
+        numbers[module] = next((value for end, value in ends if f".{module}".endswith(f".{end}")), default)
+        if len(numbers[module]) != len(tensor) or not all(type(i) is int and i >= 0 for i in numbers[module]):
+            raise ValueError("trained tokens that it does not name")
+        n = max(n, *(i + 1 for i in numbers[module]))
+    new = set(numbers.get(name, ())) | set(range(len(modules.get(f"{name}.weight", ()))))
+    if not all(i in new for i in range(n_old, n)):
+        raise ValueError("new tokens of which it has not all")
+    if n != n_old:
+        model.resize_token_embeddings(n, mean_resizing=False)
+        for part in filter(None, (model.get_input_embeddings(), model.get_output_embeddings())):
+            for parameter in part.parameters():
+                parameter.data[n_old:] = 0
+    if unknown := model.load_state_dict(modules, strict=False).unexpected_keys:
+        raise ValueError(f"{unknown[0]} has no place")
+    for module, tensor in rows.items():
+        model.get_submodule(module).weight.data[numbers[module]] = tensor.float()
 
 
 def is_adapter(folder: Path) -> bool:

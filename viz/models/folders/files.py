@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,6 +46,18 @@ def corrupt(entry: Entry, reason: object) -> ModelError:
     if len(lines) > 1 and lines[0].endswith(":"):
         lines = [lines[1].strip()]
     return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
+
+
+def import_package(entry: Entry, file: str, name: str) -> Any:
+    """Import a package of the extra "folders".
+
+    Raises:
+        ModelError: "package", if it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ModelError("package", model=entry.id, file=file, package=name) from error
 
 
 def check_pointers(entry: Entry, files: Iterable[Path]) -> None:

@@ -35,7 +35,7 @@ MOST_PARTS = 8
 
 
 def find_model(entry: Entry, folder: Path) -> Path:
-    """Return the folder with config.json or an adapter: this one, or the only part, or part of a part, that has one.
+    """Return the folder with config.json, an adapter or a GGUF file: this one, or the only part, or part of a part.
 
     A file of a folder stands for the folder, and a folder of the hub's cache for the snapshot that it calls main.
 
@@ -96,7 +96,7 @@ def _snapshot(folder: Path) -> Path:
 
 
 def _has_model(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in ("config.json", ADAPTER))
+    return any((folder / name).is_file() for name in ("config.json", ADAPTER)) or any(folder.glob("*.gguf"))
 
 
 def _is_pooling(folder: Path) -> bool:

@@ -1,15 +1,13 @@
-"""Tokenizers of SentencePiece's files: protobuf and tokenizers read them, and what is cut otherwise is refused."""
+"""Tokenizers of SentencePiece's files: what is cut otherwise than by its own package is refused."""
 
 import json
 import re
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from viz.errors import ModelError
-from viz.models.folders.files import read_json
+from viz.models.folders.files import import_package, read_json
 from viz.models.folders.recognise import SENTENCEPIECE
 from viz.models.registry import Entry
 
@@ -25,12 +23,14 @@ BEGIN = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer")
 UNKNOWN = "\U0010fffd"
 """A character that no vocabulary has."""
 
-PROBES = ("a", "a a", " a", "a  a", "a ", f"a {UNKNOWN} a")
-"""Texts that files read otherwise: one space or two, one at an end, a character without a piece."""
+PROBES = ("a", "a a", " a", "a  a", "a ", f"a {UNKNOWN} a", "a\ta\n a", "Ａ\u00a0ﬁ")
+"""Texts that files read otherwise: spaces of every kind, a character without a piece, letters that are written anew."""
 
-MOST_SYMBOLS = 64
-USER, BYTE = 4, 6
-"""Roles of a piece: a symbol that the user gave, a byte."""
+MOST_PIECES = 64
+"""Pieces, and symbols of the user's, of which texts are made to compare."""
+
+NORMAL, USER = 1, 4
+"""Roles of a piece: a part of words, a symbol that the user gave."""
 
 
 def find_file(folder: Path) -> Path | None:
@@ -45,12 +45,14 @@ def check_file(entry: Entry, file: Path) -> Any:
     """Return the content of a file.
 
     Raises:
-        ModelError: "slow_tokenizer", if its family has no fast tokenizer; "not_sentencepiece", if it is another file.
+        ModelError: "slow_tokenizer", if its family has no fast tokenizer; "package"; "not_sentencepiece", if it is
+            another file.
     """
     if _is_slow(entry, file):
         raise ModelError("slow_tokenizer", model=entry.id, file=file.name)
+    import_package(entry, file.name, "sentencepiece")
     try:
-        proto = install()
+        proto = empty()
         proto.ParseFromString(file.read_bytes())
     except Exception as error:
         raise ModelError("not_sentencepiece", model=entry.id, file=file.name, reason=type(error).__name__) from error
@@ -74,33 +76,9 @@ def _is_slow(entry: Entry, file: Path) -> bool:
     return file.name == "source.spm" or known_as.removesuffix("Fast") in SLOW.values()
 
 
-def install() -> Any:
-    """Have transformers read the files without the package, and return an empty message of their format.
-
-    Its reader parses the file as protobuf and needs nothing of sentencepiece, yet refuses to begin without it
-    (transformers 5.23). Where it has changed, what fails is the reading of these files, in a sentence.
-    """
-    from transformers.convert_slow_tokenizer import import_protobuf
-
-    _replace_reader()
-    return import_protobuf().ModelProto()
-
-
-@cache
-def _replace_reader() -> None:
-    # The package has a function of this name too, which may stand in the module's place.
-    library: Any = import_module("transformers.convert_slow_tokenizer")
-    from transformers.utils import is_sentencepiece_available
-
-    if is_sentencepiece_available():
-        return
-
-    class Reader(library.SentencePieceExtractor):  # type: ignore[misc]
-        def __init__(self, model: str) -> None:
-            self.proto = library.import_protobuf().ModelProto()
-            self.proto.ParseFromString(Path(model).read_bytes())
-
-    library.SentencePieceExtractor = Reader
+def empty() -> Any:
+    """Return an empty message of the format of the files."""
+    return import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
 
 
 def add_begin(entry: Entry, tokenizer: Any, folder: Path) -> None:
@@ -117,21 +95,24 @@ def add_begin(entry: Entry, tokenizer: Any, folder: Path) -> None:
 def follow_file(tokenizer: Any, proto: Any) -> None:
     """Have a tokenizer change letters and spaces, and spell unknown letters in bytes, as its file says.
 
-    The classes of transformers 5.23 follow their family: MBart leaves the table of letters out, Llama keeps two spaces.
+    The classes of transformers 5.23 follow their family: MBart leaves the table of letters out, Llama keeps two spaces,
+    and pairs are merged in the order of the pieces, not of their scores.
     """
     from tokenizers import Regex, Tokenizer, normalizers
 
     spec, backend = proto.normalizer_spec, tokenizer.backend_tokenizer
     steps: list[Any] = [normalizers.Precompiled(spec.precompiled_charsmap)] if spec.precompiled_charsmap else []
     if spec.remove_extra_whitespaces:
-        steps += [normalizers.Replace(Regex("^ +| +$"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+        steps += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
     steps += [normalizers.Prepend("▁")] if spec.add_dummy_prefix else []
     backend.normalizer = normalizers.Sequence([*steps, normalizers.Replace(" ", "▁")])
     backend.pre_tokenizer = None
     state = json.loads(backend.to_str())
-    if state["model"].get("byte_fallback") != proto.trainer_spec.byte_fallback:
-        state["model"]["byte_fallback"] = proto.trainer_spec.byte_fallback
-        backend.model = Tokenizer.from_str(json.dumps(state)).model
+    state["model"]["byte_fallback"] = proto.trainer_spec.byte_fallback
+    if merges := state["model"].get("merges"):
+        scores = {piece.piece: piece.score for piece in proto.pieces}
+        merges.sort(key=lambda pair: -scores.get("".join(pair), 0.0))
+    backend.model = Tokenizer.from_str(json.dumps(state)).model
 
 
 def find_difference(tokenizer: Any, proto: Any) -> str | None:
@@ -139,51 +120,24 @@ def find_difference(tokenizer: Any, proto: Any) -> str | None:
     vocabulary = tokenizer.get_vocab()
     if missing := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in vocabulary]:
         return f"{len(missing)} of its {len(proto.pieces)} pieces were not read"
-    symbols = [piece.piece for piece in proto.pieces if piece.type == USER and "▁" not in piece.piece][:MOST_SYMBOLS]
-    processor = _processor(proto)
-    for text in (*PROBES, *(f"a {symbol} a{symbol}" for symbol in symbols)):
+    normal, symbols = ([piece.piece for piece in proto.pieces if piece.type == role] for role in (NORMAL, USER))
+    sample = [piece.replace("▁", " ") for piece in normal[:: -(-len(normal) // MOST_PIECES) or 1]]
+    symbols = [symbol.replace("▁", " ") for symbol in symbols if symbol.strip("▁")][:MOST_PIECES]
+    processor = import_module("sentencepiece").SentencePieceProcessor(model_proto=proto.SerializeToString())
+    for text in (*PROBES, "".join(sample), "".join(reversed(sample)), *(f"a {symbol} a{symbol}" for symbol in symbols)):
         tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False)["input_ids"])
-        if processor and _surface(tokens, tokenizer) != _surface(processor(text), tokenizer):
-            return f"{text!r}: {' '.join(tokens)}; sentencepiece: {' '.join(processor(text))}"
-        if not _is_whole(tokens, text, tokenizer, proto):
-            return f"{text!r}: {' '.join(tokens)}"
+        pieces = processor.encode(text, out_type=str)
+        ours = ["" if token == tokenizer.unk_token else token for token in tokens]
+        if _surface(ours) != _surface(["" if processor.is_unknown(processor[p]) else p for p in pieces]):
+            return f"{text[:40]!r}: {' '.join(tokens)[:60]}; sentencepiece: {' '.join(pieces)[:60]}"
     return None
 
 
-def _is_whole(tokens: list[str], text: str, tokenizer: Any, proto: Any) -> bool:
-    """Return whether pieces, one after the other, are a text with the spaces that the file asks for."""
-    spec = proto.normalizer_spec
-    want = re.sub(" +", " ", text).strip(" ") if spec.remove_extra_whitespaces else text
-    want = (" " if spec.add_dummy_prefix and want else "") + want
-    has_bytes = proto.trainer_spec.byte_fallback and any(piece.type == BYTE for piece in proto.pieces)
-    if has_bytes and tokenizer.unk_token in tokens:
-        return False
-    pattern = "".join(
-        ".+" if token == tokenizer.unk_token else re.escape(token) for token in _surface(tokens, tokenizer)
-    )
-    return re.fullmatch(pattern, want.replace(" ", "▁")) is not None
-
-
-def _surface(tokens: list[str], tokenizer: Any) -> list[str]:
-    """Pieces with bytes as the letters they spell, and one mark for unknown letters in a row."""
-    surface: list[str] = []
-    raw = bytearray()
-    for token in [*tokens, ""]:
-        if match := re.fullmatch("<0x([0-9A-F]{2})>", token):
-            raw.append(int(match[1], 16))
-            continue
-        surface += [raw.decode("utf-8", "replace")] if raw else []
-        raw.clear()
-        is_unknown = token == tokenizer.unk_token or token in (UNKNOWN, f"▁{UNKNOWN}")
-        surface += (
-            ["▁"] * token.startswith(f"▁{UNKNOWN}") + [tokenizer.unk_token] if is_unknown else [token] * bool(token)
-        )
-    return surface
-
-
-def _processor(proto: Any) -> Any:
-    """Return the package's own function that cuts a text; None where it is not installed."""
-    if find_spec("sentencepiece") is None:
-        return None
-    processor = import_module("sentencepiece").SentencePieceProcessor(model_proto=proto.SerializeToString())
-    return lambda text: processor.encode(text, out_type=str)
+def _surface(pieces: list[str]) -> list[str]:
+    """Pieces with bytes as the letters they spell, and one empty mark for unknown letters in a row."""
+    spelt = re.sub(
+        r"(?:<0x[0-9A-F]{2}>\0)+",
+        lambda match: bytes.fromhex(re.sub("<0x|>\0", "", match[0])).decode("utf-8", "replace") + "\0",
+        "".join(f"{piece}\0" for piece in pieces),
+    ).split("\0")[:-1]
+    return [piece for i, piece in enumerate(spelt) if piece or not i or spelt[i - 1]]

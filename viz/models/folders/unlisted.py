@@ -25,14 +25,15 @@ OTHER_FORMATS = {
     "zero_to_fp32.py": JOIN,
     "global_step*/": JOIN,
     "zero_pp_rank_*": JOIN,
-    "*.gguf": "AutoModelForCausalLM.from_pretrained('{folder}', gguf_file='{file}').save_pretrained('{folder}')",
     "*.h5": f"AutoModel.{OF_OLD}".replace("{kind}", "tf"),
     "*.msgpack": f"AutoModel.{OF_OLD}".replace("{kind}", "flax"),
-    "*.onnx": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
-    "openvino_model.xml": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
-    "model.bin": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
-    **dict.fromkeys(("*.npz", "*.ckpt.index", "*.keras", "*.nemo", "mp_rank_*"), SAVE),
-}
+    **dict.fromkeys(
+        ("*.onnx", "onnx/", "openvino_model.xml", "model.bin", "ggml*.bin", "*.tflite", "*.mlpackage/", "*.engine",
+         "*.pte", "*.ot", "params_shard_*"),
+        "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
+    ),
+    **dict.fromkeys(("*.npz", "*.ckpt.index", "*.keras", "*.nemo", "mp_rank_*", "saved_model*", "iter_*/"), SAVE),
+}  # fmt: skip
 """Files and folders of weights that are not read from a folder, and the line that makes safetensors of them."""
 
 

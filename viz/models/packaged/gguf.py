@@ -43,26 +43,45 @@ CONTROL = 3
 """The kind of a token that stands for no text: ``<|im_start|>``."""
 
 
+MOST_ENTRIES, MOST_ITEMS = 65_536, 4_194_304
+"""Of values and tensors, and of a list; the largest vocabularies have 262,144 tokens and twice as many merges."""
+
+
 def _value(cursor: Cursor, kind: int) -> Any:
     if kind == TEXT:
         return cursor.text("Q")
     if kind == LIST:
         kind, n = cursor.numbers("IQ")
+        if kind == LIST or n > MOST_ITEMS:
+            raise ValueError(f"a list of {n} of kind {kind} is not read")
         return [_value(cursor, kind) for _ in range(n)]
     return cursor.number(NUMBERS[kind])
 
 
-def contents(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, Tensor]]]:
-    """Metadata of a file, and its tensors, converted to float32 one by one on request."""
+def header(file: Path) -> tuple[dict[str, Any], list[tuple[Any, ...]], Cursor]:
+    """Return metadata of a file, name, shape, kind and place of its tensors, and a cursor where their bytes begin.
+
+    Raises:
+        ValueError: if it has more of anything than any model.
+    """
     cursor = Cursor(file)
     cursor.take(len(MAGIC))
     _, n_tensors, n_values = cursor.numbers("IQQ")
+    if max(n_tensors, n_values) > MOST_ENTRIES:
+        raise ValueError(f"{n_tensors} tensors and {n_values} values are more than any model has")
     metadata = {cursor.text("Q"): _value(cursor, cursor.number("I")) for _ in range(n_values)}
     places = [
         (cursor.text("Q"), cursor.numbers(f"{cursor.number('I')}Q"), *cursor.numbers("IQ")) for _ in range(n_tensors)
     ]
     aligned = metadata.get("general.alignment", 32)
-    start = -(-cursor.at // aligned) * aligned
+    cursor.at = -(-cursor.at // aligned) * aligned
+    return metadata, places, cursor
+
+
+def contents(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, Tensor]]]:
+    """Metadata of a file, and its tensors, converted to float32 one by one on request."""
+    metadata, places, cursor = header(file)
+    start = cursor.at
 
     def tensors() -> Iterator[tuple[str, Tensor]]:
         # A file has the fastest axis first, torch has it last.
