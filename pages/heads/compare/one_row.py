@@ -72,9 +72,9 @@ def draw(page: HeadsContext) -> list[Check]:
     second = ask_second(page.scene)
     if second is None:
         return []
-    context = _chosen_pair(page)
+    context = chosen_pair(page)
     checks = _draw_row(context, second)
-    _draw_lists(context)
+    draw_lists(context)
     return checks
 
 
@@ -94,7 +94,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         return [wrong, context.check_weights("heads.check_row")]
     scene = _at(second.scene, head[0])
     second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
-    pair = _pair_names(context, sides)
+    pair = pair_names(context, sides)
     if second.other_model and key is not None:
         sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight), pair)
     else:
@@ -104,7 +104,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         ("before", (context.cell.row, second_pair.cell.row)),
         ("after", (context.cell.weights, second_pair.cell.weights)),
     ):
-        series = dict(zip(names, _on_slots(sides, *rows), strict=True))
+        series = dict(zip(names, on_slots(sides, *rows), strict=True))
         title = t(f"heads.compare_{when}")
         top = 1.0 if when == "after" else None
         chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
@@ -113,7 +113,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
     return [wrong, context.check_weights("heads.check_row"), second_pair.check_weights("heads.check_second")]
 
 
-def _chosen_pair(page: HeadsContext) -> Pair:
+def chosen_pair(page: HeadsContext) -> Pair:
     """Return the query and the key that are chosen."""
     scene, labels = page.scene, page.scene.labels
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
@@ -123,7 +123,7 @@ def _chosen_pair(page: HeadsContext) -> Pair:
     return Pair(scene=scene, head=page.head, query=query, key=KEY.read(keys), queries=queries, keys=keys)
 
 
-def _draw_lists(context: Pair) -> None:
+def draw_lists(context: Pair) -> None:
     """Draw the lists of the query and the key."""
     t, labels = context.t, context.labels
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
@@ -139,7 +139,7 @@ def _draw_lists(context: Pair) -> None:
                 st.markdown(t("heads.looks_at"), width="content")
 
 
-def _pair_names(context: Pair, sides: Sides) -> tuple[str, str]:
+def pair_names(context: Pair, sides: Sides) -> tuple[str, str]:
     """Name the query and the key."""
     query, key = (_name(sides, sides.of[at], name_token(context.labels, at)) for at in (context.query, context.key))
     return query, key
@@ -239,7 +239,7 @@ def _say(context: Pair, second_pair: Pair, pair: tuple[str, str], *, has_key: bo
     return context.t("heads.compare_pair", **labels_by_role, **scores, **weights)
 
 
-def _on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:
+def on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:
     """A row of either text on the slots of both; NaN, which no bar is drawn for, where a text has no such word."""
     places = sides.alignment.a, sides.alignment.b
     return [row[at.clamp(min=0)].where(at >= 0, torch.nan) for row, at in zip(rows, places, strict=True)]

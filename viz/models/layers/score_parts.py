@@ -1,7 +1,7 @@
 """A real model's heads with all that is written into the streams in front of them, for the split of their scores."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,8 +19,9 @@ from viz.core.analysis.score_parts import (
 from viz.core.block import BlockTrace
 from viz.core.heads import share_kv
 from viz.errors import ModelError
+from viz.models.attention_interface import recording
 from viz.models.blocks import find_block_layout, model_blocks
-from viz.models.capture import Capture
+from viz.models.capture import Capture, Head, calls_of
 from viz.models.layers.positions import norm_weights, query_key_change
 from viz.models.layout import LoadedModel
 
@@ -53,7 +54,7 @@ def scoring_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Sco
             words, places and RoPE in them, with which no split has been tried.
     """
     calls, first = capture.calls, next(iter(capture.stacks))
-    call, untried = calls[layer], ModelError("split", model=model.entry.id)
+    call, untried = calls[layer], ModelError("split")
     has_more = any(call.options.get(name) is not None for name in ("bias", "score_mod", "sink"))
     has_change = any(c.latent or c.gate is not None or "norm" in c.rotation or not c.has_own_values for c in calls)
     two_stacks = model.model.config.is_encoder_decoder or not capture.states
@@ -190,3 +191,33 @@ def exchange_part(
     ids, x = capture.tokens.ids, next(step.x for step in scoring.steps if step.part == part)
     donors = [word for word in plain_words(capture, layer) if ids[word] != ids[edge[side]]]
     return float(exchange(scoring, edge, side, {part: x[donors]}, visible(capture, layer, edge[0])).mean())
+
+
+def row_with(
+    model: LoadedModel, capture: Capture, donor: Capture, at: Head, heads: Sequence[Part], places: tuple[int, int]
+) -> Tensor:
+    """Weights of a query in the head ``at`` with what earlier heads write there taken from another text, (T,).
+
+    The model runs anew: what lies between is made of it.
+
+    Args:
+        model: of both texts.
+        capture: the text that is run.
+        donor: the other one.
+        at: the head whose weights are read.
+        heads: those that are replaced.
+        places: the query in this text, and in the other.
+    """
+    edits = {}
+    for layer in {part.layer for part in heads}:
+        numbers, outputs = [part.head for part in heads if part.layer == layer], donor.multi_head(layer).head_outputs
+
+        def put(output: Tensor, numbers: list[int] = numbers, outputs: Tensor = outputs) -> Tensor:
+            output = output.clone()
+            output[0, places[0], numbers] = outputs[numbers, places[1]]
+            return output
+
+        edits[id(model.layers[layer].attention)] = put
+    with torch.inference_mode(), recording(edits) as recorder:
+        model.model.base_model(input_ids=torch.tensor([capture.tokens.ids]), return_dict=True)
+    return replace(capture, stacks=calls_of(model.layers, recorder)).layer(at[0]).weights[at[1], places[0]]
