@@ -26,7 +26,7 @@ EXACT = 5e-5
 
 def name_part(t: Translate, capture: Capture, of: Part) -> str:
     """Name a part, with its layer and head if it has any."""
-    return t(f"heads.part_{of.kind}", layer=capture.number(max(of.layer, 0)), head=of.head)
+    return t(f"why.part_{of.kind}", layer=capture.number(max(of.layer, 0)), head=of.head)
 
 
 def draw(page: HeadsContext) -> list[Check]:
@@ -37,41 +37,33 @@ def draw(page: HeadsContext) -> list[Check]:
     result = compute.reason(scene.choice.source, (scene.choice.layer, page.head), edge)
     split, capture = result.split, scene.capture
     names = [name_token(pair.labels, place) for place in edge]
-    largest = max(
-        ((side, of) for side in (0, 1) for of in split.sides[side] if of.kind != "constant"),
-        key=lambda at: split.sides[at[0]][at[1]],
-    )
-    side, of = (split.side, split.part) if split.is_cause else largest
-    numbers = {"total": number(split.total, 3), "amount": number(split.sides[side][of], 3), "at": names[side]}
-    before, after = part(split.weight), part(split.after)
-    kind = KINDS.index(of.kind)
-    by_kind = split.is_cause and of.kind != "head" and float(split.grid[kind, kind]) >= split.total / 2
-    if by_kind:
-        numbers["amount"] = number(float(split.grid[kind, kind]), 3)
+    key, side, of, amount = split.statement()
+    numbers = {"total": number(split.total, 3), "amount": number(amount, 3), "at": names[side]}
+    weights = {"before": part(split.weight), "after": part(split.after)}
     sentence = t(
-        f"heads.why_{'kind' if by_kind else 'part' if split.is_cause else 'none'}",
-        query=names[0], key=names[1], part=name_part(t, capture, of), before=before, after=after, **numbers,
+        f"why.{key}", query=names[0], key=names[1], part=name_part(t, capture, of), kind=t(f"why.kind_{of.kind}"),
+        **weights, **numbers,
     )  # fmt: skip
     st.text(sentence)
     is_by_word = len(result.words) > len(KINDS)
-    labels = pair.labels if is_by_word else [t(f"heads.kind_{kind}") for kind in KINDS[:-1]]
-    rows, columns = (Axis(labels, t("heads.why_at", word=name)) for name in names)
+    labels = pair.labels if is_by_word else [t(f"why.kind_{kind}") for kind in KINDS[:-1]]
+    rows, columns = (Axis(labels, t("why.at", word=name)) for name in names)
     values = result.words[: len(labels), : len(labels)].float()
     matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", numbers=True, scale=True)
     sent = show_matrix(t, matrix, key="why", alt=sentence)
     rest = split.total - float(values.sum())
-    st.caption(t("heads.why_rest", rest=number(rest, 3), **numbers))
+    st.caption(t("why.rest", rest=number(rest), total=numbers["total"]))
     error = abs(float(sent.sum()) + rest - split.total)
     with st.expander(t("heads.why_parts")):
         for at, column in enumerate(st.columns(2)):
             with column:
                 error = max(error, abs(_bars(t, capture, split.sides[at], names[at], at) - split.total))
     if EXCHANGE.toggle(t("heads.exchange")):
-        weights = {split.part: split.after, **result.rivals}
-        bars = [t("heads.now"), *(name_part(t, capture, of) for of in weights)]
+        weights_without = {split.part: split.after, **result.rivals}
+        bars = [t("heads.now"), *(name_part(t, capture, of) for of in weights_without)]
         chart = BarChart(
             bars,
-            {t("heads.compare_after"): torch.tensor([split.weight, *weights.values()])},
+            {t("heads.compare_after"): torch.tensor([split.weight, *weights_without.values()])},
             title=t("heads.exchange_of", word=names[split.side]),
             value_title=t("heads.compare_after"),
             top=1.0,
@@ -89,8 +81,8 @@ def _bars(t: Translate, capture: Capture, amounts: Amounts, word: str, side: int
     by_size = sorted(amounts, key=lambda of: -abs(amounts[of]))
     largest = sorted(by_size[:ROWS], key=lambda of: -amounts[of])
     values = [amounts[of] for of in largest] + [sum(amounts[of] for of in by_size[ROWS:])]
-    labels = [*(name_part(t, capture, of) for of in largest), t("heads.parts_rest", n=len(by_size[ROWS:]))]
-    series, title = torch.tensor(values), t("heads.why_at", word=word)
-    chart = BarChart(labels, {title: series}, title=title, value_title=t("heads.compare_before"))
+    labels = [*(name_part(t, capture, of) for of in largest), t("why.other_parts", n=len(by_size[ROWS:]))]
+    series, title = torch.tensor(values), t("why.at", word=word)
+    chart = BarChart(labels, {title: series}, title=title, value_title=t("view.what_scores"))
     show_bars(chart, key=f"why_parts_{side}", alt=title)
     return float(series.sum())

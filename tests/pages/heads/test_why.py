@@ -29,9 +29,9 @@ def test_fox_is_by_place(open_app, lang):
     """Place with place has 17.1 of 19.2, as the cell of the grid that is drawn says too, and both checks hold."""
     app, t = open_app("heads", **WHY, text=FOX, layer=0, head=2, query=4, key=3, lang=lang), translator(lang)
     numbers = {"amount": "17.1", "total": "19.2", "before": ">0.99", "after": "<0.01"}
-    assert t("heads.why_kind", query="fox", key="brown", part=t("heads.part_place"), **numbers) in texts(app)
+    assert t("why.by_kind", query="fox", key="brown", kind=t("why.kind_place"), **numbers) in texts(app)
     header, cells = matrices(app)["why"]
-    kinds = [t(f"heads.kind_{kind}") for kind in KINDS[:-1]]
+    kinds = [t(f"why.kind_{kind}") for kind in KINDS[:-1]]
     assert header["rows"]["labels"] == header["columns"]["labels"] == kinds
     assert int(cells.argmax()) == 5 and float(cells[1, 1]) == pytest.approx(17.1, abs=0.05)
     assert checked(app, "why") == (1, 1)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from viz.core.analysis.score_parts import (
+    KINDS,
     Amounts,
     Part,
     ScoringHead,
@@ -153,6 +154,17 @@ class Explanation:
         """True if the part is half of the score or more, and the exchange halves the weight."""
         share = self.sides[self.side][self.part] / self.total
         return self.is_separate and share >= 0.5 and self.after <= self.weight / 2
+
+    def statement(self) -> tuple[str, int, Part, float]:
+        """Return "by_kind" or "by_part" of the cause, or "no_part" of the largest part, with its side and amount."""
+        if self.is_cause:
+            kind = KINDS.index(self.part.kind)
+            if self.part.kind != "head" and (both := float(self.grid[kind, kind])) >= self.total / 2:
+                return "by_kind", self.side, self.part, both
+            return "by_part", self.side, self.part, self.sides[self.side][self.part]
+        parts = [(amount, side, part) for side in (0, 1) for part, amount in self.sides[side].items()]
+        amount, side, part = max(at for at in parts if at[2].kind != "constant")
+        return "no_part", side, part, amount
 
 
 def explain(capture: Capture, scoring: ScoringHead, at: tuple[int, int], edge: tuple[int, int]) -> Explanation:
