@@ -1,6 +1,6 @@
 """Every head of the model at once, one of them large, what leaves them, and why not to believe a weight too soon."""
 
-from pages.heads import all_heads, arcs, arrivals, joined, numbers, row, switched_off, why
+from pages.heads import all_heads, arcs, arrivals, asked, joined, numbers, row, switched_off, why
 from pages.heads.compare import every_head, one_row, what_changed
 from pages.heads.context import open_heads
 from viz.core.analysis.head_statistics import head_statistics
@@ -30,14 +30,22 @@ PAGE = Page(
             Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save),
             Section("row", row.draw, (row_softmax,), ROW, all_heads.save),
             Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save),
-            Section("why", why.draw, (split_score,), SPLIT, reads_mask=False),
+            Section("why", why.draw, (split_score,), SPLIT, reads_mask=False, subject=asked.subject_of_reason),
             Section("numbers", numbers.draw, (head_statistics,)),
         ),
         with_views(
             "compare_view",
             Section("compare", every_head.draw, (row_change, align), CHANGE),
             Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True),
-            Section("changed", what_changed.draw, (split_change,), SPLIT, reads_mask=False, shares_controls=True),
+            Section(
+                "changed",
+                what_changed.draw,
+                (split_change,),
+                SPLIT,
+                reads_mask=False,
+                shares_controls=True,
+                subject=asked.subject_of_change,
+            ),
         ),
         Section("arrivals", arrivals.draw, code=(message_norms,), formula=r"\lVert A_{ij}\, v_j\, W_O^{(i)} \rVert"),
         Section("joined", joined.draw, code=(merge_heads,)),

@@ -6,18 +6,18 @@ import streamlit as st
 from torch import Tensor
 
 from pages.heads import compute
-from pages.heads.compare.compute import Sides, sides
+from pages.heads.compare.compute import ComparisonKey, Sides, sides
 from pages.heads.compare.next_word import PAIR
-from pages.heads.compare.one_row import chosen_pair, draw_lists, on_slots, pair_names
+from pages.heads.compare.one_row import Pair, chosen_pair, draw_lists, on_slots, pair_names
 from pages.heads.compare.picture import labels_of
-from pages.heads.compare.second import ask_second, compared_of
+from pages.heads.compare.second import ask_second
 from pages.heads.context import HeadsContext
 from pages.heads.why import EXCHANGE
 from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
-from viz.frame.specs import View
+from viz.frame.specs import Source, View
 from viz.text import Translate
 
 
@@ -29,22 +29,18 @@ def draw(page: HeadsContext) -> list[Check]:
         return []
     pair = chosen_pair(page)
     draw_lists(pair)
-    both = sides(compared_of(scene, second, View(), page.head))
-    slots = both.alignment.slots
-    query, key = (slots[both.of[place]].b for place in (pair.query, pair.key))
-    word = next((slot for slot in slots if slot.kind == "replaced"), None)
-    if second.other_model or word is None or word.a is None or query is None or key is None:
+    source = second.scene.choice.source
+    between = None if second.other_model else change_between(pair, source)
+    if between is None:
         st.text(t("heads.changed_needs"))
         return []
-    at, sources = (scene.choice.layer, page.head), (scene.choice.source, second.scene.choice.source)
-    places = tuple((slot.a, slot.b) for slot in slots if slot.a is not None and slot.b is not None)
-    result = compute.change(*sources, at, ((pair.query, pair.key), (query, key)), places, word.a)
+    both, word, key, result = between
     names = pair_names(pair, both)
     sentence = t(
         "heads.changed_by" if result.heads else "heads.changed_none",
         **dict(zip(("query", "key"), names, strict=True)),
         other=pair.labels[result.against],
-        word=labels_of(both)["difference"][slots.index(word)],
+        word=labels_of(both)["difference"][word],
         total=number(result.total, 3),
         heads=", ".join(f"{scene.capture.number(of.layer)}.{of.head}" for of in result.heads),
         amount=number(sum(amount for amount, _ in result.heads.values()), 3),
@@ -65,6 +61,25 @@ def draw(page: HeadsContext) -> list[Check]:
     if result.error is None:
         return []
     return [check("heads.check_change", result.error, 1e-4 * max(1.0, result.size))]
+
+
+def change_between(pair: Pair, source: Source) -> tuple[Sides, int, int, compute.Change] | None:
+    """Return the slots of both texts, that of the word that changed, the key in the second text, and the change.
+
+    None if a word of the pair is in one text only, or no word stands for another.
+    """
+    choice = pair.scene.choice
+    both = sides(ComparisonKey(a=choice.source, b=source, mask=choice.mask, view=View()))
+    slots = both.alignment.slots
+    query, key = (slots[both.of[place]].b for place in (pair.query, pair.key))
+    word = next((i for i, slot in enumerate(slots) if slot.kind == "replaced"), -1)
+    if word < 0 or query is None or key is None:
+        return None
+    places = tuple((slot.a, slot.b) for slot in slots if slot.a is not None and slot.b is not None)
+    edges = (pair.query, pair.key), (query, key)
+    at, place = (choice.layer, pair.head), slots[word].a
+    assert place is not None
+    return both, word, key, compute.change(choice.source, source, at, edges, places, place)
 
 
 def _draw_rows(t: Translate, both: Sides, alt: str, name: str, rows: tuple[Tensor, Tensor]) -> None:
