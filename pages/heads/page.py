@@ -30,7 +30,15 @@ PAGE = Page(
             Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save),
             Section("row", row.draw, (row_softmax,), ROW, all_heads.save),
             Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save),
-            Section("why", why.draw, (split_score,), SPLIT, reads_mask=False, subject=asked.subject_of_reason),
+            Section(
+                "why",
+                why.draw,
+                (split_score,),
+                SPLIT,
+                reads_mask=False,
+                shares_controls=True,
+                subject=asked.subject_of_reason,
+            ),
             Section("numbers", numbers.draw, (head_statistics,)),
         ),
         with_views(
