@@ -24,6 +24,8 @@ def _subject(pair: Pair, facts: dict[str, float]) -> Subject:
 def subject_of_reason(page: HeadsContext) -> Subject:
     """Return what a score is made of, by kinds and by words; nothing where it cannot be split."""
     pair = chosen_pair(page)
+    if page.scene.choice.source.kind != "model":
+        return _subject(pair, {})
     try:
         result = compute.reason(page.scene.choice.source, (page.scene.choice.layer, page.head), (pair.query, pair.key))
     except ModelError:
@@ -41,7 +43,7 @@ def subject_of_change(page: HeadsContext) -> Subject:
     pair, source = chosen_pair(page), page.scene.choice.source
     try:
         text = TEXT_B.read(counterpart(source.text) or source.text)
-        between = change_between(pair, replace(source, text=text))
+        between = change_between(pair, replace(source, text=text)) if source.kind == "model" else None
     except ModelError:
         between = None
     if between is None:

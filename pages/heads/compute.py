@@ -61,15 +61,9 @@ class Change:
     error: float | None
 
 
-def _check_model(source: Source) -> None:
-    if source.kind != "model":
-        raise ModelError("split")
-
-
 @cached
 def reason(source: Source, at: Head, edge: Edge) -> Reason:
     """Split a score of a head, ``at`` (layer, head), and put the largest part to the test."""
-    _check_model(source)
     capture, loaded_model = read(source), model(source.model)
     with torch.inference_mode():
         scoring = scoring_heads(loaded_model, capture, at[0])[at[1]]
@@ -106,7 +100,6 @@ def change(a: Source, b: Source, at: Head, edges: tuple[Edge, Edge], places: tup
         places: the tokens that are in both, in either text.
         word: the place in the first text of the word that changed.
     """
-    _check_model(a)
     loaded_model, captures = model(a.model), (read(a), read(b))
     queries = edges[0][0], edges[1][0]
     rows = [capture.layer(at[0]).weights[at[1], query] for capture, query in zip(captures, queries, strict=True)]
@@ -146,7 +139,8 @@ def change(a: Source, b: Source, at: Head, edges: tuple[Edge, Edge], places: tup
 
 
 def _carriers(amounts: Amounts, total: float) -> list[Part]:
-    """The heads that bring most of a change, in its direction."""
+    """The three heads that bring most of a change; none if they bring less than half of it."""
     sign = 1 if total > 0 else -1
     heads = [part for part in amounts if part.kind == "head" and sign * amounts[part] > 0]
-    return sorted(heads, key=lambda part: -sign * amounts[part])[:MOST]
+    largest = sorted(heads, key=lambda part: -sign * amounts[part])[:MOST]
+    return largest if sign * sum(amounts[part] for part in largest) >= abs(total) / 2 else []

@@ -34,6 +34,9 @@ def draw(page: HeadsContext) -> list[Check]:
     pair = chosen_pair(page)
     draw_lists(pair)
     t, scene, edge = page.t, page.scene, (pair.query, pair.key)
+    if scene.choice.source.kind != "model":
+        st.text(t("error.split"))
+        return []
     result = compute.reason(scene.choice.source, (scene.choice.layer, page.head), edge)
     split, capture = result.split, scene.capture
     names = [name_token(pair.labels, place) for place in edge]

@@ -30,7 +30,8 @@ def draw(page: HeadsContext) -> list[Check]:
     pair = chosen_pair(page)
     draw_lists(pair)
     source = second.scene.choice.source
-    between = None if second.other_model else change_between(pair, source)
+    is_one_model = not second.other_model and source.kind == "model"
+    between = change_between(pair, source) if is_one_model else None
     if between is None:
         st.text(t("heads.changed_needs"))
         return []

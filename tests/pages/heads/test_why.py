@@ -71,12 +71,12 @@ def test_it_has_no_single_reason(open_app):
 @pytest.mark.parametrize(
     ("link", "code"),
     [
-        ({"source": "words"}, "split"),
         ({"text": FOX, "query": 0}, "split_word"),
         ({"text": FOX, "layer": 0, "head": 2, "query": 9, "key": 4}, "split_little"),
     ],
 )
 def test_edges_are_refused_in_sentences(open_app, link, code):
+    assert texts(open_app("heads", **WHY, source="words")) == [translator("en")("error.split")]
     app = open_app("heads", **WHY, **link)
     assert translator("en")(f"error.{code}", total="{}").split("{}")[0] in app.error[0].value
 
