@@ -584,6 +584,43 @@ TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in fa
 """The encoder-decoders."""
 
 
+MAPS_SIZES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "bloom": ("Bloom", "ForCausalLM", {"hidden_size": 40, "n_layer": 2, "n_head": 4}),
+    "codegen": ("CodeGen", "ForCausalLM", {
+        "n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 61,
+    }),
+    "deberta": ("Deberta", "ForMaskedLM", BERT | {"pos_att_type": ["c2p", "p2c"], "relative_attention": True}),
+    "deberta-v2": ("DebertaV2", "ForMaskedLM", BERT | {"pos_att_type": ["c2p", "p2c"], "relative_attention": True}),
+    "gpt_neo": ("GPTNeo", "ForCausalLM", {
+        "hidden_size": 40, "num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]],
+        "window_size": 5, "max_position_embeddings": 61,
+    }),
+    "gpt_neox_japanese": ("GPTNeoXJapanese", "ForCausalLM", {
+        "hidden_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_multiple_size": 2,
+        "max_position_embeddings": 61,
+    }),
+    "gptj": ("GPTJ", "ForCausalLM", {"n_embd": 40, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 61}),
+    "megatron-bert": ("MegatronBert", "ForMaskedLM", BERT),
+    "mpnet": ("MPNet", "ForMaskedLM", BERT),
+    "mpt": ("Mpt", "ForCausalLM", {"d_model": 40, "n_layers": 2, "n_heads": 4, "max_seq_len": 61}),
+    "openai-gpt": ("OpenAIGPT", "LMHeadModel", {"n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": 61}),
+    "rembert": ("RemBert", "ForMaskedLM", BERT | {"input_embedding_size": 20, "output_embedding_size": 20}),
+    "roformer": ("RoFormer", "ForMaskedLM", BERT | {"hidden_size": 40}),
+    "xglm": ("XGLM", "ForCausalLM", {
+        "d_model": 40, "num_layers": 2, "attention_heads": 4, "ffn_dim": 48, "max_position_embeddings": 61,
+    }),
+    "xlnet": ("XLNet", "LMHeadModel", {"d_model": 40, "n_layer": 2, "n_head": 4, "d_inner": 48}),
+}  # fmt: skip
+MAPS = {
+    name: Family(
+        config=f"{base}Config", model=base + end, sizes=sizes, n_heads=5 if "Bert" in base else 4, n_kv_heads=1,
+        tokenizer="wordpiece" if end == "ForMaskedLM" else "bytes",
+    )
+    for name, (base, end, sizes) in MAPS_SIZES.items()
+}  # fmt: skip
+"""Families that hand out their maps alone."""
+
+
 def _wordpiece() -> Tokenizer:
     """BERT's kind; saved with truncation and padding switched on, as all-MiniLM-L6-v2's is."""
     tokenizer = Tokenizer(algorithms.WordPiece(unk_token="[UNK]"))
@@ -653,7 +690,7 @@ def save_tokenizer(kind: str, folder: Path) -> None:
 
 def save(name: str, folder: Path, **changes: Any) -> Path:
     """Write a checkpoint of a family, its configuration with ``changes``."""
-    family = (FAMILIES | MORE)[name]
+    family = (FAMILIES | MORE | MAPS)[name]
     config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **{**family.sizes, **changes})
     with torch.random.fork_rng():
         # transformers draws some weights itself.
@@ -698,5 +735,5 @@ def comparable_maps(name: str, capture_: Capture, maps: Sequence[Tensor], stack:
 
 def eager(name: str, folder: Path) -> Any:
     """The same checkpoint as transformers itself runs it, which keeps its own attention weights."""
-    model = attrgetter((FAMILIES | MORE)[name].model)(transformers)
+    model = attrgetter((FAMILIES | MORE | MAPS)[name].model)(transformers)
     return model.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()

@@ -102,12 +102,6 @@ def checked(app: AppTest, section: str) -> tuple[int, int]:
     return (0, 0)
 
 
-def opened_view(app: AppTest) -> str:
-    """The name of the view that is open, or of the section if that has none."""
-    state = app.session_state
-    return str(state["view"] if "view" in state else state["section"])
-
-
 def walk(block: Any) -> Iterator[Any]:
     """Every element and container below a part of the page, e.g. ``walk(app.main)``."""
     for child in block.children.values():

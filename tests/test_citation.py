@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 import yaml
 
 from viz import ROOT
@@ -11,6 +12,7 @@ from viz import ROOT
 CITATION = ROOT / "CITATION.cff"
 
 
+@pytest.mark.long
 def test_it_is_valid():
     schema = ["--builtin-schema", "vendor.citation-file-format"]
     command = [sys.executable, "-m", "check_jsonschema", *schema, "--default-filetype", "yaml", str(CITATION)]

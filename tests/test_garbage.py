@@ -40,7 +40,7 @@ def test_reference_cycle_is_found():
     assert len(tensors) == 1
 
 
-@pytest.mark.fast("heads", "block", "next_word")
+@pytest.mark.fast("heads", "block")
 @pytest.mark.parametrize("page", PAGES)
 def test_page_leaves_no_tensor_in_cycles(open_app, monkeypatch, page):
     """After a page is left, no tensor waits for the garbage collector."""

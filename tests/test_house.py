@@ -210,6 +210,9 @@ PRIVATE_OF_LIBRARIES = {
     "viz/notebook/arguments.py": ["_orig_mod"],  # torch.compile's module, and accelerate's hook, have no public names
     "viz/notebook/device.py": ["_hf_hook"],
     "viz/notebook/eager.py": ["_attn_implementation"],  # transformers can set it in public, and not say what it was
+    "viz/notebook/widget.py": [
+        "_repr_mimebundle_"
+    ],  # IPython documents it: what a class shows, here beside anywidget's
 }
 
 
@@ -637,7 +640,7 @@ TAKEN_BY_STREAMLIT = {"uvloop", "watchdog"}
 """Packages that Streamlit uses where they are installed, without being told."""
 
 
-BROUGHT_BY_ANYWIDGET = {"traitlets"}
+BROUGHT_BY_ANYWIDGET = {"traitlets", "ipython"}
 
 
 def extra(name: str) -> list[str]:

@@ -92,11 +92,12 @@ def test_notebook_runs_with_package_alone(installed, tmp_path):
     assert process.returncode == 0, process.stderr[-3000:]
     run = json.loads((tmp_path / "heads.ipynb").read_text("utf8"))
     displayed = [output["data"] for output in outputs(run) if "data" in output]
-    assert [WIDGET in data for data in displayed] == [True, False, False, True, False, False]
+    assert [WIDGET in data for data in displayed] == [True, False, False, False, True, False, False, False]
+    assert ["text/html" in data for data in displayed] == [False, True, False, False, False, True, False, False]
     texts = ["".join(data["text/plain"]) for data in displayed]
-    assert texts[1] == "('self', 3, 1, 10)"
-    assert texts[2].startswith("('it', {'animal': 0.68, '[CLS]': 0.1,")
-    assert texts[5] == repr([str(installed / "viz" / "__init__.py")])
+    assert texts[2] == "('self', 3, 1, 10)"
+    assert texts[3].startswith("('it', {'animal': 0.68, '[CLS]': 0.1,")
+    assert texts[7] == repr([str(installed / "viz" / "__init__.py")])
     assert 50_000 < (tmp_path / "heads.html").stat().st_size < 300_000
 
 

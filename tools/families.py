@@ -25,6 +25,7 @@ HEAD = """# Families of models
 Each family below was made small and at random (two to four layers), opened as a folder, and held to transformers
 {version}: the largest difference of any weight to its eager attention on the same text, or the same picture, over all
 layers and stacks.
+Of those with "maps" the maps alone are shown, on Heads and in the atlas: their own code hands out no queries and keys.
 Families that are refused are refused by name, with the sentence that is shown. A model of OLMo that clips its queries,
 keys and values, and one of Laguna or Step 3.5 with more heads in some layers than in others, are refused too.
 Written by `python -m tools.families`.
@@ -85,6 +86,8 @@ def main() -> None:
             rows[name] = f"| {name} | yes | {difference(name, Path(place) / name):.0e} |"
         for name in PICTURE_FAMILIES:
             rows[name] = f"| {name} | yes, of pictures | {picture_difference(name, Path(place) / name):.0e} |"
+        for name in families(maps_only=True):
+            rows[name] = f"| {name} | maps | {difference(name, Path(place) / name):.0e} |"
     say = translator("en")
     for kind, names in different_families().items():
         for name in names:

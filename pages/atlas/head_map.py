@@ -13,7 +13,6 @@ from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.text import paragraph
 
 LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"
 MAP, MARK = "atlas_map", "•"
@@ -78,12 +77,10 @@ def _say_labelled_heads(context: AtlasContext, name: str) -> None:
         return
     order = score.mean.nan_to_num(-1).flatten().argsort(descending=True).tolist()
     earned = [place for i in order if score.labelled[place := divmod(i, heads)]]
-    names = ", ".join(f"{layer}·{head}" for layer, head in earned[:MAX_HEADS_IN_SENTENCE]) + " …" * (
-        len(earned) > MAX_HEADS_IN_SENTENCE
-    )
-    values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": names}
-    sentence = t("atlas.found" if earned else "atlas.found_nobody", **values)
-    say(paragraph(sentence, *[t("atlas.found_common")] * (2 * len(earned) > layers * heads)))
+    names = [f"{layer}·{head}" for layer, head in earned[:MAX_HEADS_IN_SENTENCE]]
+    names += ["…"] * (len(earned) > MAX_HEADS_IN_SENTENCE)
+    values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": ", ".join(names) or "–"}
+    say(t("atlas.found", **values))
 
 
 def formula(context: AtlasContext | None) -> str:

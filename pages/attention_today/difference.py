@@ -54,7 +54,7 @@ def draw(context: TodayContext) -> list[Check]:
         "part": share(negative / max(cells, 1)),
     }
     with finding:
-        say(t("attention_today.difference.same" if lam == 0 else "attention_today.difference.says", **values))
+        say(t("attention_today.difference.says", **values))
     start = initial_share(context.scene.layer_number)
     st.caption(t("attention_today.difference.note", start=number(start), layer=context.scene.layer_number))
     st.caption(t("attention_today.difference.users"))

@@ -76,7 +76,7 @@ def draw(context: TodayContext) -> list[Check]:
     lowest, highest = (part(float(value)) for value in (gate.min(), gate.max()))
     values = {"passed": part(length), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
     with finding:
-        say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
+        say(t("attention_today.gate.says", **values))
     st.caption(t("attention_today.gate.paper"))
     say(describe(t, "gate"))
     show_users(t, "gate")

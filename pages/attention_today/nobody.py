@@ -108,9 +108,8 @@ def _show_heads(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
 def _say_shares(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     t, head, standard = context.t, context.head, context.standard
     before, now = (float(first_token_share(weights)[head]) for weights in (standard.weights, after))
-    key = "says" if nobody.any() else "same"
     numbers = {"before": share(before), "after": share(now), "nobody": share(float(nobody[head, 1:].mean()))}
-    say(t(f"attention_today.nobody.{key}", head=head, **numbers))
+    say(t("attention_today.nobody.says", head=head, **numbers))
 
 
 def _say_own(context: TodayContext) -> None:

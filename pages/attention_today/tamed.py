@@ -75,9 +75,9 @@ def draw(context: TodayContext) -> list[Check]:
         maps_in_browser = show_maps(context, titles, maps, key="tamed_maps")
     before, now = (_entropy(trace, context.head) for trace in (traces[STANDARD], traces[kind]))
     values = {"before": number(before, 3), "after": number(now, 3), "bound": at_most(bounds[kind])}
-    same = "_same" * (kind in ("cap", "norm") and values["before"] == values["after"])
     with finding:
-        say(t(f"attention_today.tamed.says_{kind}{same}", head=context.head, **values))
+        key = "says" if kind in ("cap", "norm") else "says_off"
+        say(t(f"attention_today.tamed.{key}", head=context.head, **values))
     show_table([_row(context, code, trace, scores[code], bounds[code]) for code, trace in traces.items()])
     if layer.options.get("bias") is not None:
         st.caption(t("attention_today.tamed.biased"))

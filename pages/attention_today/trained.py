@@ -7,7 +7,7 @@ import torch
 
 from pages.attention_today import compute
 from pages.attention_today.context import TodayContext
-from viz.figures.sharing import learning
+from viz.figures.growth import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, part, span
 from viz.frame.show import show_lines, show_table

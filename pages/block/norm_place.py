@@ -11,7 +11,7 @@ from pages.block.context import BlockContext, caption_stack
 from pages.block.diagram import pack_box, pack_parts, show_diagram
 from pages.block.side import Side, torch_name
 from viz.core.block import BlockTrace, Place
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic

@@ -7,8 +7,7 @@ from pages.block.side import Side
 from viz.core.experts import ExpertsTrace, ExpertsWeights
 from viz.frame.format import number, share
 from viz.frame.shared import QUERY, Places
-from viz.text import join_names, paragraph
-from viz.text.direction import isolate
+from viz.text import isolate, join_names, paragraph
 from viz.text.naming import list_token
 
 

@@ -11,7 +11,7 @@ from pages.block.compute import Outcome
 from pages.block.context import BlockContext, caption_stack
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import worst
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan

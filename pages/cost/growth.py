@@ -53,7 +53,7 @@ def draw(context: CostContext) -> list[Check]:
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks={s.n: f"n = {amount(s.n)}"})
     with picture:
         show_lines(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
-    st.markdown("\n".join(f"- {_crossing_sentence(t, how, names[name], n)}" for name, n in crossings.items()))
+    st.markdown("\n".join(f"- {_crossing_sentence(t, names[name], n)}" for name, n in crossings.items()))
     st.caption(t(f"cost.how_{how}_note"))
     return [flops_check(s), _crossings_check(s, how, crossings)]
 
@@ -68,9 +68,8 @@ def architectures(*, exact: bool) -> dict[str, Architecture]:
     return layers
 
 
-def _crossing_sentence(t: Translate, how: str, name: str, n: int | None) -> str:
-    by = "_order" if how == "order" else ""
-    return t(f"cost.crossing{by}_1", name=name) if n == 1 else t(f"cost.crossing{by}", name=name, n=amount(n))
+def _crossing_sentence(t: Translate, name: str, n: int | None) -> str:
+    return t("cost.crossing_1", name=name) if n == 1 else t("cost.crossing", name=name, n=amount(n))
 
 
 def flops_check(s: Sizes) -> Check:

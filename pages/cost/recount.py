@@ -25,7 +25,7 @@ counted_once = lru_cache(limits.COUNTS_KEPT)
 
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
     """The operations of each timed layer by torch's counter."""
-    plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
+    plan = Plan(d=d, h=h, k=k, device="meta")
     counts = {}
     for name, candidate in CANDIDATES.items():
         run = candidate.make(plan, n)

@@ -19,6 +19,8 @@ CHANGE = r"\tfrac12 \sum_{j} \lvert A_{ij} - A'_{ij} \rvert"
 WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S_{ij} = q_i \cdot k_j"
 SPLIT = r"S_{ij} - \overline{S_{i\cdot}} = \sum_p r_i \cdot x_i^p = \sum_p \sum_t r_t \cdot x_t^p"
 
+MAPS = ("maps",)
+
 PAGE = Page(
     name="heads",
     reads_bare=True,
@@ -27,9 +29,9 @@ PAGE = Page(
     sections=(
         with_views(
             "heads_view",
-            Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save),
-            Section("row", row.draw, (row_softmax,), ROW, all_heads.save),
-            Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save),
+            Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save, knows=MAPS),
+            Section("row", row.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
+            Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
             Section(
                 "why",
                 why.draw,
@@ -39,12 +41,12 @@ PAGE = Page(
                 shares_controls=True,
                 subject=asked.subject_of_reason,
             ),
-            Section("numbers", numbers.draw, (head_statistics,)),
+            Section("numbers", numbers.draw, (head_statistics,), knows=MAPS),
         ),
         with_views(
             "compare_view",
-            Section("compare", every_head.draw, (row_change, align), CHANGE),
-            Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True),
+            Section("compare", every_head.draw, (row_change, align), CHANGE, knows=MAPS),
+            Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True, knows=MAPS),
             Section(
                 "changed",
                 what_changed.draw,

@@ -7,7 +7,6 @@ from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, sdpa_weights, sink_share
-from viz.core.analysis.map_statistics import count_largest
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
@@ -29,12 +28,8 @@ def draw(context: HeadsContext) -> list[Check]:
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
         value = part(float(row[best])) if weights else number(float(row[best]), 3)
-        n, kind, word = count_largest(row), view.what, _name(context, query)
-        sentence = (
-            t(f"heads.row_{kind}", query=word, key=_name(context, best, key=True), value=value)
-            if n == 1
-            else t(f"heads.row_{kind}_alike", query=word, n=n, value=value)
-        )
+        names = {"query": _name(context, query), "key": _name(context, best, key=True)}
+        sentence = t(f"heads.row_{view.what}", value=value, **names)
     else:
         # The query is fully masked, or its keys are hidden.
         sentence = t("head_grid.says_blind", q=_name(context, query))

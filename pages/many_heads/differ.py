@@ -15,9 +15,6 @@ from viz.frame.format import part, share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 
-ROUNDING = 1e-6
-"""Distances of pairs of heads that differ by less are equal."""
-
 
 def averaged(trace: MultiHeadTrace) -> Tensor:
     """Return the layer's output if every head used the mean of all maps and its own values."""
@@ -43,8 +40,6 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
-    if far == near or float(distances[far] - distances[near]) < ROUNDING:
-        summary = t("many_heads.differ.found_alike", far=part(float(distances[far])))
     matrix = Matrix(
         values=distances,
         rows=Axis(names, t("many_heads.differ.heads")),

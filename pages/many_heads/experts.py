@@ -19,7 +19,7 @@ from pages.many_heads.patterns import (
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
-from viz.core.analysis.map_statistics import count_largest, uniform
+from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
@@ -132,9 +132,7 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
         "mean": part(float(shares.mean())),
         "even": part(_even(context, pattern)),
     }
-    all_alike = shares.numel() > 1 and count_largest(shares.flatten()) == shares.numel()
-    sentence = t("many_heads.experts." + ("found_alike" if all_alike else "found"), **values)
-    say(sentence)
+    say(t("many_heads.experts.found", **values))
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())

@@ -34,8 +34,7 @@ from viz.models.stream import has_words, logit_cap, writable_token
 from viz.models.tokens import Tokens, guesses
 from viz.params import Text
 from viz.params.memory import Remembered
-from viz.text import Translate, paragraph
-from viz.text.direction import isolate
+from viz.text import Translate, isolate, paragraph
 from viz.text.naming import list_token
 
 ALONE = "∅"
@@ -150,7 +149,7 @@ def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
     tokens = compute.tokens_of(source)
     at = _place(scene, tokens)
     word, against = _words(scene, source, at, len(tokens.ids) - 1)
-    with scene.chips.add("next_preset", scene.t("next_word.presets")):
+    with scene.chips.add_setting("next_preset"):
         _preset_control(scene, source.model)
     return NextWordContext(
         scene=scene, source=source, example=example, tokens=tokens, at=at, word=word, against=against
@@ -204,7 +203,7 @@ def _place(scene: Scene, tokens: Tokens) -> int:
     """Return the token to predict after; the last one by default."""
     t, names = scene.t, [list_token(i, label) for i, label in enumerate(tokens.labels)]
     at = AT.read(tokens)
-    with scene.chips.add(AT.name, t("next_word.at_chip", n=at)):
+    with scene.chips.add_setting(AT.name):
         AT.selectbox(t("next_word.at"), tokens, says=names.__getitem__, width=WIDTH)
     return at
 
@@ -217,7 +216,7 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
     default = first, rest[0] if rest else ALONE
     if at == last and (preset := preset_of(source.model, source.text)):
         default = preset.follow, preset.against
-    with scene.chips.add("next_words", scene.t("next_word.words_chip")):
+    with scene.chips.add_setting("next_words"):
         follow = _word_control(scene.t, FOLLOW, default[0], list(names))
         against = _word_control(scene.t, AGAINST, default[1], [ALONE, *names])
     word = _resolve(source, names, follow)

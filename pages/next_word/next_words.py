@@ -17,8 +17,7 @@ from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.show import show_bars
 from viz.models.recount.token_labels import wrong_labels
-from viz.text import paragraph
-from viz.text.direction import isolate
+from viz.text import isolate, paragraph
 from viz.text.naming import list_token, name_token
 
 TIED = 1e-5

@@ -17,7 +17,7 @@ from viz.frame import compute
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.format import number
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, mask_added, n_blocks, provenance
+from viz.frame.scene import Scene, mask_added, provenance, source_line
 from viz.frame.shared import HEAD
 from viz.frame.specs import Placing
 from viz.models.capture import Capture
@@ -77,7 +77,8 @@ class PositionsContext:
 
     @lazy
     def encodings(self) -> Mapping[str, Encoding]:
-        """Every encoding by its code."""
+        """Every encoding by its code; a model that takes no vectors is refused here."""
+        self.unplaced  # noqa: B018 -- an error has its sentence
         return every_encoding(self.scene.choice.source, self.placing)
 
     @lazy
@@ -166,23 +167,11 @@ def turns_whole(scene: Scene) -> bool:
 
 def about(scene: Scene) -> None:
     """Describe the source of the numbers: the heads may be a model's own while the positions are not."""
-    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
+    t, source = scene.t, scene.choice.source
     if source.kind == "words":
         provenance(scene)
         return
-    line = t(
-        f"positions.{source.kind}_line",
-        model=source.model,
-        layer=scene.layer_number,
-        layers=n_blocks(scene),
-        seed=source.seed,
-        H=spec.H,
-        G=spec.G,
-        kind=spec.kind,
-        d_model=spec.d_model,
-        d_k=spec.d_k,
-        n=len(scene.labels),
-    )
+    line = source_line(scene, "positions")
     if source.kind == "model":
         turns = "turns" if scene.capture.calls[0].rotary else "other"
         place = "table" if own_rows(source) is not None else turns

@@ -9,7 +9,6 @@ from torch import Tensor
 from pages.positions.checks import scores_by_hand
 from pages.positions.context import PositionsContext, refuse_later_layer
 from viz.core.analysis.checks import largest
-from viz.core.analysis.map_statistics import count_largest
 from viz.core.mistakes.masks import sdpa_weights
 from viz.core.variants.today.angles import temperatures
 from viz.core.variants.today.dilution import weight_among
@@ -84,16 +83,8 @@ def _say_weights(
     """Describe the best key's weight on the user's words, and among the most tokens shown."""
     t, labels = context.t, context.tokens.labels
     weight = part(float(torch.softmax(row, -1)[pair[1]]))
-    alike = count_largest(row)
-    name = "best" if alike == 1 else "best_alike"
-    values = {"query": name_token(labels, pair[0]), "weight": weight, "n": context.n}
-    st.text(
-        t(
-            f"positions.no_positions.{name}",
-            **values,
-            **({"key": name_token(labels, pair[1])} if alike == 1 else {"alike": alike}),
-        )
-    )
+    names = {"query": name_token(labels, pair[0]), "key": name_token(labels, pair[1])}
+    st.text(t("positions.no_positions.best", weight=weight, n=context.n, **names))
     numbers = {name: number(float(values[-1])) for name, values in weights.items()}
     before, after = numbers["without"], numbers["with"]
     text_key = "positions.no_positions.says"

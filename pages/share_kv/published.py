@@ -14,8 +14,8 @@ from pages.share_kv.layers.models import model_named, models
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.cost.mixed import FullCost, LatentCost, LinearCost, SharedKVCost, WindowCost
 from viz.core.spec import AttentionSpec
+from viz.figures.growth import cache_growth
 from viz.figures.line_chart import LineChart
-from viz.figures.sharing import cache_growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
 from viz.frame.shared import LANG

@@ -80,10 +80,10 @@ def torchs_parameters(spec: AttentionSpec) -> int:
 
 def _checks(context: ShareKvContext, every: list[AttentionSpec]) -> list[Check]:
     weights = context.layer.projections
-    by_formula = parameters(weights.spec, bias=weights.b_k is not None).total
-    # W_O has no bias in Qwen's layers.
-    if weights.b_k is not None and weights.b_o is None:
-        by_formula -= weights.spec.d_out
+    sizes = weights.spec
+    # W_O has no bias in Qwen's layers, and the only one in RecurrentGemma's.
+    biases = {"b_q": sizes.H * sizes.d_k, "b_k": sizes.G * sizes.d_k, "b_v": sizes.G * sizes.d_v, "b_o": sizes.d_out}
+    by_formula = parameters(sizes).total + sum(n for name, n in biases.items() if getattr(weights, name) is not None)
     off_table = max(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every)
     off_cache = max(abs(_token_bytes(spec) - _torchs_bytes(spec)) for spec in every)
     return [

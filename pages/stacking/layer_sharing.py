@@ -13,7 +13,7 @@ from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
 from viz.core.experts import ExpertsTrace
 from viz.core.variants.layer_sharing import layers_used
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
@@ -35,12 +35,15 @@ def draw(context: StackingContext) -> list[Check]:
     sets = SETS.read(n)
     set_counts = sorted({n, sets, 1}, reverse=True)
     variants = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in set_counts]
-    _cost_picture(context, variants)
+    costs, tokens = st.columns([1, 2])
+    with costs:
+        _cost_picture(context, variants)
+    with tokens:
+        _activations(context, variants)
     help_text = t("stacking.layer_sharing.sets_help")
     SETS.slider(t("stacking.layer_sharing.sets"), n, help=help_text, width=WIDTH)
     _table(context, variants)
     say(t("stacking.layer_sharing.shows"))
-    _activations(context, variants)
     st.caption(t("stacking.layer_sharing.mechanism"))
     return [*_checks(context, variants), *trained_sharing.draw(context)]
 

@@ -11,7 +11,7 @@ from pages.stacking import compute
 from pages.stacking.context import StackingContext, layer_options, weights_check
 from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.head_statistics import HeadStatistics
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import at_most, number

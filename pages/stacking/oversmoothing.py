@@ -10,7 +10,7 @@ from torch.nn.functional import cosine_similarity
 from pages.stacking import compute
 from pages.stacking.compute import DESIGNS, Similarity
 from pages.stacking.context import StackingContext, state_checks
-from viz.figures.depth import Curve, depth
+from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number, share

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.stacking.context import StackingContext
-from viz.figures.sharing import learning
+from viz.figures.growth import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.modes import say

@@ -16,30 +16,19 @@ from viz.frame.modes import figure_facts
 from viz.frame.shared import SECTION, TEXT
 from viz.frame.sidebar import file_of
 from viz.params import Parameter, Text
-from viz.params.memory import Remembered
 from viz.text import sentences, translator
 
 HEADS = "heads"
 SENTENCE = Text("sentence", longest=limits.CHARACTERS)
 """The user's own sentence."""
-_ALL_HEADS_REQUESTED: Remembered[bool] = Remembered("_typed", default=False)
-"""True if all heads of a sentence were requested."""
 ARCS = View(
     "start/arcs",
     words="start.arcs_",
     sends={
-        "typed": kinds.Fields(text=kinds.Text(limits.CHARACTERS), heads=kinds.Optional(kinds.Flag())),
+        "typed": kinds.Fields(text=kinds.Text(limits.CHARACTERS)),
         "painted": kinds.Flag(),
     },
 )
-
-
-def open_typed() -> None:
-    """Open Heads with the typed sentence if all its heads were requested, and end this run."""
-    if _ALL_HEADS_REQUESTED.take():
-        # The model stays the default of the text's language.
-        visit.stay_untouched(*set(SHARED) - {"text"})
-        st.switch_page(file_of(HEADS))
 
 
 def draw(lang: str) -> Mapping[str, Any]:
@@ -68,7 +57,6 @@ def _read_own_sentence(lang: str) -> Mapping[str, Any] | None:
         return None
     if sentence is None:
         _open_heads(text)
-        open_typed()
     return sentence
 
 
@@ -77,17 +65,15 @@ def _load(_: bool) -> None:
 
 
 def _show_text(message: Mapping[str, Any]) -> None:
-    """Draw the typed sentence, or open it on Heads if all heads were requested."""
-    if message.get("heads"):
-        _open_heads(message["text"])
-    else:
-        SENTENCE.choose(message["text"])
+    SENTENCE.choose(message["text"])
 
 
 def _open_heads(text: str) -> None:
-    """Open Heads on a text in the next run, outside any lesson."""
+    """Open Heads on a text, outside any lesson, and end this run."""
     TEXT.choose(text[: limits.CHARACTERS])
     SECTION.forget()
     for name in ("lesson", "lesson_step"):
         Parameter[str](name).forget()
-    _ALL_HEADS_REQUESTED.set(True)
+    # The model stays the default of the text's language.
+    visit.stay_untouched(*set(SHARED) - {"text"})
+    st.switch_page(file_of(HEADS))

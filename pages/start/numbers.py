@@ -2,8 +2,9 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
+from string import punctuation
 from typing import Any, TypedDict
 
 import torch
@@ -79,13 +80,20 @@ def head_for(text: str) -> Mapping[str, Any]:
     return {"model": pair["model"], "layer": pair["layer"], "head": pair["head"]}
 
 
+def whole_words(text: str, labels: Sequence[str]) -> Tensor:
+    """Return which tokens are words by themselves, not "t" of "didn't"; all of a text without spaces."""
+    words = {word.strip(punctuation).lower() for word in text.split()}
+    are_whole = torch.tensor([label.removeprefix(SPACE).lower() in words for label in labels])
+    return are_whole if are_whole.sum() > 1 else torch.ones_like(are_whole)
+
+
 @compute.cached
 def farthest_head(source: Source) -> tuple[int, int]:
     """Return the layer and head in which a word looks most at another one that is no neighbour."""
     capture = compute.read(source)
-    special = torch.tensor(capture.tokens.special)
-    far = torch.ones(len(special), len(special), dtype=torch.bool)
-    far = (far.triu(2) | far.tril(-2)) & ~special & ~special[:, None]
+    words = ~torch.tensor(capture.tokens.special) & whole_words(source.text, capture.tokens.labels)
+    far = torch.ones(len(words), len(words), dtype=torch.bool)
+    far = (far.triu(2) | far.tril(-2)) & words & words[:, None]
     strongest = [(capture.layer(layer).weights * far).amax((1, 2)) for layer in range(capture.n_layers)]
     return divmod(int(torch.stack(strongest).argmax()), capture.n_heads)
 

@@ -38,6 +38,8 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
     words = [key for key, special in enumerate(tokens.special) if not special]
     # A sign looks at words, too, but nobody asks what it means.
     words = [key for key in words if any(map(str.isalnum, tokens.labels[key]))] or words
+    are_whole = numbers.whole_words(text, tokens.labels)
+    words = [key for key in words if are_whole[key]] or words
     ties = {(query, key): float(weights[query, key]) for query in words for key in words if query != key}
     ties = {(query, key): tie for (query, key), tie in ties.items() if abs(query - key) > 1} or ties
     sentence = {

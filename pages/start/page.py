@@ -30,8 +30,7 @@ class Start:
     """A page that reads no text and has no sections."""
 
     def draw(self) -> None:
-        """Draw the page, or open Heads with the typed sentence."""
-        arcs.open_typed()
+        """Draw the page."""
         lang = LANG.value
         t = translator(lang)
         link.retain(*SHARED)

@@ -1,6 +1,6 @@
 """The sentences of the start page, each with a twin that differs in one word, and one head's weights on both.
 
-They are read from a small file, so that the picture needs no model; ``python -m pages.start.record`` writes it.
+They are read from a small file, so that the picture needs no model; ``python -m tools.start`` writes it.
 """
 
 import json

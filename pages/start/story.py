@@ -31,7 +31,7 @@ LINKS = {
 
 @cache
 def stories_on_file() -> Mapping[str, list[Mapping[str, Any]]]:
-    """Return the numbers on file, of both sentences of each language; ``python -m pages.start.record`` writes them."""
+    """Return the numbers on file, of both sentences of each language; ``python -m tools.start`` writes them."""
     stories: Mapping[str, list[Mapping[str, Any]]] = json.loads(FILE.read_text("utf8"))
     return stories
 

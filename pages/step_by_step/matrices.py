@@ -120,10 +120,9 @@ def pair_map(
     kind: Literal["weights", "signed"],
     *,
     limit: float | None = None,
-    beside: int = 1,
 ) -> None:
     """Draw a map in which a click selects a cell."""
-    matrix = pairs(context, values, kind, limit=limit, beside=beside)
+    matrix = pairs(context, values, kind, limit=limit)
     alt = describe(context, name, values, matrix.rows, matrix.columns)
     show_matrix(context.t, matrix, key=f"map_{name}", alt=alt, on_choose=_choose)
     if values.numel() > 1:

@@ -6,6 +6,7 @@ from viz.components.view import View
 from viz.text import Translate
 
 WORDS = ("number", "word", "choose", "problem")
+FILM = ("play", "pause", "next", "scrub", "place", "speed")
 LARGEST = max(limits.HAND_NUMBER, limits.OWN_NUMBER)
 CODE = Text(20)
 """The name of a matrix, of a letter or of a place in a matrix."""
@@ -19,6 +20,6 @@ MATRIX_VIEW = View(
 )
 
 
-def words_of(t: Translate) -> dict[str, str]:
+def words_of(t: Translate, names: tuple[str, ...] = WORDS) -> dict[str, str]:
     """Return the view's texts."""
-    return {name: t(f"step_by_step.hand_{name}") for name in WORDS}
+    return {name: t(f"step_by_step.hand_{name}") for name in names}

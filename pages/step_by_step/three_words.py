@@ -13,7 +13,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
-from pages.step_by_step.printed import MATRIX_VIEW, words_of
+from pages.step_by_step.printed import FILM, MATRIX_VIEW, words_of
+from pages.step_by_step.printed import WORDS as WORD_NAMES
 from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, is_whole_page, stepper, visible_steps
 from viz.frame import shared
 from viz.frame.checks import Check, check
@@ -126,7 +127,12 @@ def _picture(t: Translate, example: HandExample, n: int) -> None:
     parameters = {"cell": CELL.read(), "letter": letter, "most": hand_example.MOST, "step": n}
     rename = partial(_rename, example.words)
     on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
-    MATRIX_VIEW.mount(key=f"three_words_{n}", data=Pictures(t, example).of(n) | parameters, words=words_of(t), on=on)
+    MATRIX_VIEW.mount(
+        key=f"three_words_{n}",
+        data=Pictures(t, example).of(n) | parameters,
+        words=words_of(t, (*WORD_NAMES, *FILM)),
+        on=on,
+    )
 
 
 def _choose(message: Mapping[str, Any]) -> None:

@@ -27,7 +27,7 @@ from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
 from viz.params import Choice
-from viz.text.direction import isolate
+from viz.text import isolate
 
 MANY_STEPS = 12
 """Steps from which the map has the full height of its container."""

@@ -1,7 +1,5 @@
 """Two apps in one process: what one computes, keeps and counts is not the other's."""
 
-import json
-import os
 import subprocess
 import sys
 import threading
@@ -105,16 +103,6 @@ def test_full_queue_holds_up_no_other(apps):
             first.turns.drop(ticket)
 
 
-def test_closed_queue_closes_no_other(apps):
-    """As where a server ends."""
-    first, second = (app.stores for app in apps)
-    first.turns.is_closed = True
-    with use(first), pytest.raises(ModelError, match="server"):
-        compute.read(SOURCE)
-    with use(second):
-        assert compute.read(SOURCE).tokens.words
-
-
 def test_pool_thread_computes_for_its_app(apps, passes):
     """A result that waits is computed by a thread of its store, and so is the result that it is made of."""
     first, second = (app.stores for app in apps)
@@ -196,52 +184,6 @@ def test_second_app_is_refused():
     assert stores() is default_stores()
 
 
-SERVE_TWO = """
-import asyncio, json, threading
-import streamlit as st
-from viz.app.make import make_app
-from viz.frame.queue_notice import stores
-
-async def begin(app):
-    "Start an ASGI application as a server does; return how that went."
-    events, started = asyncio.Queue(), asyncio.Event()
-    events.put_nowait({"type": "lifespan.startup"})
-    sent = []
-    async def send(message):
-        sent.append(message["type"])
-        started.set()
-    running = asyncio.create_task(app({"type": "lifespan", "asgi": {"version": "3.0"}}, events.get, send))
-    ended = asyncio.create_task(started.wait())
-    await asyncio.wait([running, ended], return_when=asyncio.FIRST_COMPLETED)
-    return str(running.exception()) if running.done() else sent[0]
-
-async def main():
-    made = [make_app(hosted=False) for _ in range(2)]
-    told = [await begin(st.App(**app.options)) for app in made]
-    found = await asyncio.get_running_loop().run_in_executor(None, stores)
-    print(json.dumps([told, [app.stores for app in made].index(found)]))
-
-asyncio.run(main())
-"""
-
-
-def test_streamlit_serves_one_app():
-    """A second one is refused by Streamlit itself, whose Runtime is one for the process; the first is served on."""
-    process = subprocess.run(
-        [sys.executable, "-c", SERVE_TWO],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"},
-        timeout=SAFETY_NET,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
-    options, served = json.loads(process.stdout.splitlines()[-1])
-    assert options == ["lifespan.startup.complete", "Runtime instance already exists!"]
-    assert served == 0
-
-
 IMPORT_ALL = """
 import importlib
 from pathlib import Path
@@ -255,6 +197,7 @@ assert queue_notice.stores() is queue_notice.stores() and len(made) == 1, "made 
 """
 
 
+@pytest.mark.long
 def test_imports_make_no_stores():
     """They are made by make_app, or where something without a server first asks for them."""
     process = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, cwd=ROOT, check=False)

@@ -31,7 +31,7 @@ def draw() -> None:
     st.toggle("merge", key="merge")
     st.toggle("hide", key="hide")
     choice = Choice(lang=lang, source=source, layer=layer, mask=mask, dropped_characters=0)
-    scene = Scene(t=translator(lang), choice=choice, chips=Chips())
+    scene = Scene(t=translator(lang), choice=choice, chips=Chips("Settings"))
     grid(scene, specs.View(what=what, merge=merge, hide=hide))
     link.end()
 

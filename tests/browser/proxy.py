@@ -4,14 +4,11 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import inf
 from threading import Lock, Thread
 from urllib.parse import urlparse
 
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER with no time: the connection is reset, not closed."""
-SOCKET = b" /_stcore/stream"
-"""The path of a page's socket, behind the method of the request that opens it."""
 
 
 class Proxy:
@@ -27,22 +24,12 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._lock, self._open = Lock(), set[socket.socket]()
-        self._passes, self.lost_bytes = inf, 0
         Thread(target=self._accept, daemon=True).start()
-
-    def mute(self, after: int) -> None:
-        """Lose what the server sends to the socket of a page after so many bytes, until the connections are cut.
-
-        Files are let through: how many come meanwhile differs from one time to the next. ``lost_bytes`` counts the
-        rest.
-        """
-        self._passes = after
 
     def cut(self, *, abort: bool) -> None:
         """End all connections: reset them, or close them in order."""
         with self._lock:
             ends, self._open = self._open, set()
-        self._passes = inf
         for end in ends:
             with suppress(OSError):
                 if abort:
@@ -65,26 +52,14 @@ class Proxy:
                     self._open |= {front, back}
                 for end in (front, back):
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-                Thread(target=self._send_on, args=(front, back), daemon=True).start()
+                for ends in ((front, back), (back, front)):
+                    Thread(target=self._send_on, args=ends, daemon=True).start()
 
     def _send_on(self, source: socket.socket, target: socket.socket) -> None:
-        """Send on what a browser asks; what it asks first tells what is answered."""
-        with suppress(OSError):
-            data = source.recv(1 << 16)
-            Thread(target=self._answer, args=(target, source, SOCKET in data), daemon=True).start()
-            while data:
-                target.sendall(data)
-                data = source.recv(1 << 16)
-        self._end(source, target)
-
-    def _answer(self, source: socket.socket, target: socket.socket, is_for_page: bool) -> None:
+        """Send on what comes, until either end is closed."""
         with suppress(OSError):
             while data := source.recv(1 << 16):
-                n_passing = int(min(self._passes, len(data))) if is_for_page else len(data)
-                if is_for_page:
-                    self._passes -= n_passing
-                    self.lost_bytes += len(data) - n_passing
-                target.sendall(data[:n_passing])
+                target.sendall(data)
         self._end(source, target)
 
     def _end(self, source: socket.socket, target: socket.socket) -> None:

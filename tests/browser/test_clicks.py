@@ -104,7 +104,7 @@ def test_controls_in_every_mode_are_uncovered(visit, link):
     assert_uncovered(visit("heads", **LINKS[link]))
 
 
-@pytest.mark.parametrize("chip", ["source", "layer", "mask"])
+@pytest.mark.parametrize("chip", ["source", "layer", "settings"])
 def test_controls_in_open_chip_are_uncovered(visit, chip):
     """The panel itself lies over the page on purpose."""
     page = visit("heads")

@@ -106,14 +106,6 @@ def test_paint_without_scripts_is_readable(hosted, new_page, path):
     expect(page.locator("#first-paint h1")).to_have_text("Glossary")
 
 
-def test_link_with_choices_paints_no_default(hosted, new_page):
-    page = new_page(fresh=True)
-    response = page.goto(address(hosted.url, "heads", text="the cat sat"))
-    assert 'map-picture"' not in response.text() and "first-paint" in response.text()
-    wait_run(page)
-    expect(page.locator(".st-key-text textarea")).to_have_value("the cat sat")
-
-
 SHIFTS = """new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map(({ value }) => value)))
 .observe({ type: "layout-shift", buffered: true }, (window.shifts = []))"""
 

@@ -176,7 +176,7 @@ def tab_through(page: Page, steps: int) -> set[str]:
 @pytest.mark.fast
 def test_the_keyboard_reaches_every_control(visit):
     page = visit(source="words", mask="window")
-    chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "mask": {"mask", "width"}}
+    chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "settings": {"mask", "width"}}
     assert {"text", "_example", "section", "lang", *(f"chip_{name}" for name in chips)} <= tab_through(page, 40)
     for name, keys_of_chip in chips.items():
         page.locator(f".st-key-chip_{name} button").press("Enter")

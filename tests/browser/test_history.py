@@ -134,10 +134,3 @@ def test_back_without_navigation_api(new_page, app_url):
         expect(step).to_have_text(re.compile(rf"^{n}\."))
         assert at(page) == f"/step-by-step?section=steps&step={n}&text=a+cat"
     assert entries(page) == before + 1
-
-
-def test_back_note_leaves_address(visit):
-    """The note of Back goes with the answer; a link that still holds one opens as it would without."""
-    page = visit("step-by-step", text="a cat", step=2, history="abc", section="steps")
-    assert at(page) == "/step-by-step?section=steps&step=2&text=a+cat"
-    expect(page.locator(".st-key-section_steps h3")).to_have_text(re.compile(r"^2\."))

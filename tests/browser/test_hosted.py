@@ -141,20 +141,6 @@ def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies
         assert (len(set(session_ids)) == 1) is keeps_cookies
 
 
-def test_number_box_survives_lost_connection(hosted, browser):
-    """A browser that is connected again sends what its boxes hold, and the session goes on."""
-    with proxy(hosted.url) as cable, browser.new_context(locale="en-US") as context:
-        page = listen(context.new_page())
-        page.goto(address(cable.url, "cost", section="growth", source="words", cost_n=700, view="memory"))
-        wait_run(page)
-        with page.expect_websocket(timeout=PATIENCE):
-            cable.cut(abort=True)
-        wait_run(page)
-        expect(page.locator(".st-key-cost_n input")).to_have_value("700")
-        expect(page.get_by_text("For 700 tokens and 8 heads")).to_be_visible()
-        expect(page).to_have_url(re.compile("cost_n=700"))
-
-
 def test_queue_place_then_page(hosted, page):
     """A user sees the place in the queue and then the page."""
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))

@@ -3,6 +3,8 @@
 Every page is looked at in ``test_accessibility.py``, where it is open anyway.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -66,6 +68,9 @@ def test_start_takes_text_from_right(visit):
     expect(page.locator(".start .word").first).to_contain_text("ש")
     places = page.locator(".start .word").evaluate_all(PLACES)
     assert len(places) > 1 and places == sorted(places, reverse=True)
-    page.locator(".start form").get_by_role("button", name=translator("en")("start.arcs_show")).click()
+    to_heads = page.locator(".story").get_by_role("link", name=translator("en")("start.story_heads_more"))
+    to_heads.scroll_into_view_if_needed()
+    expect(to_heads).to_have_attribute("href", re.compile("%D7"))
+    to_heads.click()
     wait_run(page)
     expect(page.locator(".st-key-text_row textarea")).to_have_css("direction", "rtl")

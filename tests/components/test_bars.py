@@ -18,7 +18,7 @@ def test_bars_send_series_and_names():
         value_title="v",
         hues=((1, 2, 3),),
     )
-    header, blocks = unpack(pack_bars(chart, words={"alt": "…"}))
+    header, blocks = unpack(pack_bars(chart))
     gap = torch.tensor([[0.25, math.nan, -3.0], [1.0, math.nan, 2.0]])
     torch.testing.assert_close(torch.tensor(blocks["values"]).view(2, 3), gap, rtol=0, atol=0, equal_nan=True)
     assert (header["labels"], header["series"]) == (["<b>", "#000001", "c"], ["a", "$b$"])

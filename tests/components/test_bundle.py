@@ -74,28 +74,6 @@ def test_bundle_isolates_names_and_style(client, tmp_path):
     assert json.loads(process.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], process.stderr
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
-def test_bundle_includes_style_of_inner_view(client, tmp_path):
-    (client / "outer").mkdir()
-    (client / "outer/outer.css").write_text(".outer {}\n", "utf8")
-    (client / "outer/outer.js").write_text(
-        'import { default as toy } from "../toy/toy.js";\n\nexport default (sent) => ["outer", ...toy(sent)];\n', "utf8"
-    )
-    (tmp_path / "alone.mjs").write_text(bundle.dressed("outer/outer") + "export { $dressed };\n", "utf8")
-    run = """
-        globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
-        const { $dressed } = await import("./alone.mjs"), root = {};
-        const said = $dressed({ data: 11, parentElement: { getRootNode: () => root } });
-        console.log(JSON.stringify([...said, root.adoptedStyleSheets[0].css]));
-    """
-    process = subprocess.run(
-        [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    *results, style = json.loads(process.stdout or "[0]")
-    assert results == ["outer", 38, 33, 7, 1], process.stderr
-    assert style.startswith(f"{bundle.EVERY_VIEW}.toy::before") and style.endswith(".outer {}\n"), "its own comes last"
-
-
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
@@ -174,16 +152,3 @@ def test_library_equals_its_publication():
     assert hashlib.sha256((folder / "minisearch.js").read_bytes()).hexdigest() == MINISEARCH
     assert "Copyright 2022 Luca Ongaro" in (folder / "LICENSE.txt").read_text("utf8")
     assert "MiniSearch" in (ROOT / "THIRD_PARTY.md").read_text("utf8")
-
-
-@pytest.mark.skipif(NODE is None, reason="node is not installed; a browser test searches, too")
-def test_default_export_by_name_is_imported(client, tmp_path):
-    """A library's file may end in ``export { Name as default };``."""
-    (client / "lib/base.js").write_text("class Name {}\nexport { Name as default };\n", "utf8")
-    (client / "toy/toy.js").write_text(
-        'import { default as Own } from "../lib/base.js";\n\nexport const made = new Own();\n'
-    )
-    (tmp_path / "joined.mjs").write_text(bundle.join_modules(client / "toy/toy.js"), "utf8")
-    run = 'console.log((await import("./joined.mjs")).made.constructor.name)'
-    command = [str(NODE), "--input-type=module", "--eval", run]
-    assert subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout == "Name\n"

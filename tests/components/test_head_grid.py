@@ -104,14 +104,6 @@ def test_message_of_one_picture():
     assert len(pack_combined(scores.softmax(-1)).data) <= 600_000
 
 
-def test_scores_of_head_are_exact():
-    scores = torch.randn(11, 13, generator=torch.Generator().manual_seed(3)) * 9
-    scores[2, 5:] = -INF
-    head = unpack(pack_head(scores, layer=1, head=2))
-    assert (head["codec"], head["rows"], head["columns"], head["layer"], head["head"]) == ("float32", 11, 13, 1, 2)
-    assert torch.equal(head["scores"].view(11, 13), scores)
-
-
 def decode(codes, tops, reach):
     y = head_grid.SHARPNESS * torch.expm1(codes.double() / 65534 * math.log1p(reach / head_grid.SHARPNESS))
     return (tops[:, None].double() - y).masked_fill(codes.int() == 65535, -INF)
@@ -130,14 +122,6 @@ def test_log_codes_keep_softmax(spread):
         want = softmax(scores[:96] / temperature, -1)
         # 4 decimals: half a step of the code costs at most 2.5e-5 / min(T, 1) of a weight, less after normalising
         assert_close(softmax(back[:96] / temperature, -1), want, atol=5e-5, rtol=0)
-
-
-def test_wide_head_has_two_byte_cells():
-    scores = torch.randn(401, 397, generator=torch.Generator().manual_seed(0)) * 3
-    head = unpack(pack_head(scores))
-    assert head["codec"] == "log"
-    back = decode(head["codes"].view(401, 397), head["tops"], head["reach"])
-    assert_close(softmax(back, -1).float(), softmax(scores, -1), atol=2.5e-5, rtol=0)
 
 
 def test_scores_all_masked_or_all_equal():

@@ -37,15 +37,6 @@ def test_maps_without_selection():
     assert list(blocks) == ["values"]
 
 
-def test_maps_of_two_texts():
-    values = torch.rand(1, 2, 5)
-    panel = Panel(code="a", title="A", alt="map", labels=("who", "?"), columns=("the", "cat", "sat", "there", "."))
-    header, blocks = unpack(pack_maps([panel], values, what="weights", limit=1.0))
-    assert (header["rows"], header["n"]) == (2, 5)
-    assert header["maps"][0]["columns"] == ["the", "cat", "sat", "there", "."]
-    assert np.array_equal(blocks["values"].reshape(1, 2, 5), values.numpy())
-
-
 def test_pictures_keep_values_and_scales():
     """Pictures are sent exactly, every one with its own scale."""
     first, second = torch.rand(5, 3), torch.randn(5, 3)

@@ -5,7 +5,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 import tomllib
 from importlib.metadata import distribution
 
@@ -60,30 +59,6 @@ def test_mounted_view_is_sent_by_address():
             assert view.html_content == f'<data value="{bundle.bundle("masks/growing")[0]}"></data>'
             assert view.js_content == view.css_content == view.css_source_path == ""
             assert address("masks/growing").endswith(f"/{view.component_name}/{bundle.bundle('masks/growing')[0]}")
-
-
-READ_ONLY = """
-import errno, os, sys
-
-def refuse(event, args):
-    written = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-    if (written and args[0] != os.devnull) or event in ("os.mkdir", "os.rename", "os.link", "os.symlink"):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(args[0]))
-
-from streamlit.testing.v1 import AppTest  # it makes a folder of its own
-sys.addaudithook(refuse)
-app = AppTest.from_file("viz/app/script/main.py", default_timeout=600).run()
-assert not app.exception, app.exception
-print(len(app.get("bidi_component")))
-"""
-
-
-def test_page_on_read_only_system_draws():
-    """Nothing is written when a view is first needed."""
-    command = [sys.executable, "-B", "-c", READ_ONLY]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert process.returncode == 0, process.stderr
-    assert int(process.stdout) > 2
 
 
 LOADS = """

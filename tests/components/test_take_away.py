@@ -10,9 +10,9 @@ from torch.testing import assert_close
 
 from tests.components.test_head_grid import unpack
 from viz.components import head_grid
-from viz.components.head_grid import pack_wall
+from viz.components.head_grid import Axis, pack_wall
 from viz.components.one_file import Caption, page
-from viz.components.take_away import LEVELS, MASKED, SMALL, ZERO, Axis, Heads, Stack, payload
+from viz.components.take_away import LEVELS, MASKED, SMALL, ZERO, Heads, Stack, payload
 
 INF = torch.inf
 

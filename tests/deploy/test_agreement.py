@@ -42,6 +42,7 @@ LEFT_OUT = {
     ".dockerignore",
     "Dockerfile",
     "app.json",
+    "findings",
     "biome.json",
     "render.yaml",
     ".gitattributes",

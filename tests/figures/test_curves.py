@@ -1,9 +1,11 @@
-"""Curves over anything."""
+"""Curves over anything, and over layers."""
+
+import math
 
 import numpy as np
 import torch
 
-from viz.figures.curves import curves
+from viz.figures.curves import Curve, curves, depth
 from viz.figures.line_chart import Axis
 from viz.figures.palette import BLUE, ORANGE
 
@@ -14,17 +16,6 @@ X, Y = Axis("width", log=True), Axis("variance", limits=(0, 1.02))
 
 def draw(series=SERIES, **options):
     return curves(SIZES, series, x=X, y=Y, **options)
-
-
-def test_curve_has_point_per_size():
-    first, second = draw(dots=True).series
-    assert first.x == second.x == [1, 4, 16]
-    np.testing.assert_array_equal(first.y, [1, 4, 16])
-    assert second.name == "<b>with"
-    assert first.colour != second.colour and first.dash != second.dash
-    np.testing.assert_array_equal(second.y, [1, 0.5, 0.25])
-    assert first.marker == second.marker > 0 and first.symbol != second.symbol
-    assert not any(line.marker for line in draw().series)
 
 
 def test_missing_number_leaves_gap():
@@ -41,3 +32,49 @@ def test_axes_are_those_that_were_given():
     chart = draw()
     assert (chart.x, chart.y, chart.height) == (X, Y, 280)
     assert draw(height=131).height == 131
+
+
+def test_depth_has_point_per_level():
+    """A point for every level, and a gap where a number is missing."""
+    values = torch.tensor([0.5, math.inf, math.nan])
+    chart = depth([Curve(name="<b>a", values=values)], x_title="layer", y_title="cosine", first=1)
+    (line,) = chart.series
+    assert line.x == [1, 2, 3]
+    assert line.y[0] == 0.5
+    assert all(math.isnan(value) for value in line.y[1:])
+    assert line.name == "<b>a"
+    assert line.low is None and line.high is None
+    assert (chart.x.title, chart.y.title, chart.x.ticks) == ("layer", "cosine", [1, 2, 3])
+    assert chart.y.from_zero and not chart.y.log
+
+
+def test_band_and_baseline_differ_from_series():
+    """A band lies between low and high; a baseline differs from the series."""
+    heads = torch.tensor([[1.0, 4.0], [3.0, 8.0]])
+    band = Curve(name="heads", values=heads.mean(0), low=heads.amin(0), high=heads.amax(0))
+    even = Curve(name="even", values=torch.tensor([2.0, 2.0]), baseline=True)
+    chart = depth([band, even], x_title="", y_title="", log=True)
+    line, grey = chart.series
+    assert (line.low, line.high, line.y.tolist()) == ([1.0, 4.0], [3.0, 8.0], [2.0, 6.0])
+    assert (grey.low, grey.high) == (None, None)
+    assert line.x == grey.x == chart.x.ticks == [0, 1]
+    assert "dot" in grey.dash and line.colour != grey.colour and line.marker > grey.marker
+    assert chart.has_legend()
+    assert chart.y.log and not chart.y.from_zero, "a logarithm of 0 is nowhere"
+
+
+def test_series_differ_in_hue_and_dash():
+    """Series differ in hue and dash; the longest one sets the levels."""
+    curves = [Curve(name=name, values=torch.ones(n)) for name, n in (("a", 2), ("b", 5), ("c", 3))]
+    chart = depth(curves, x_title="", y_title="", height=131)
+    assert [line.x for line in chart.series] == [[0, 1], [0, 1, 2, 3, 4], [0, 1, 2]]
+    assert (chart.x.ticks, chart.height) == ([0, 1, 2, 3, 4], 131)
+    assert len({line.colour for line in chart.series}) == len({line.dash for line in chart.series}) == 3
+    assert depth(curves[:1], x_title="", y_title="").has_legend(), "a curve alone is named, too"
+
+
+def test_baselines_differ_in_dash():
+    first, second = depth(
+        [Curve(name=name, values=torch.ones(2), baseline=True) for name in "ab"], x_title="", y_title=""
+    ).series
+    assert first.colour == second.colour and first.dash != second.dash

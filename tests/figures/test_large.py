@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from viz.figures.large import MANY, figure_of, heat_map, line_figure
-from viz.figures.line_chart import Axis, LineChart, Series
+from viz.figures.large import LARGEST, MANY, MOST, byte_ticks, figure_of, heat_map, named_byte_ticks
 from viz.figures.palette import plain
 from viz.figures.table import Side, Table
 
@@ -130,17 +129,6 @@ def test_heat_map_takes_a_tensor():
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("key", "query")
 
 
-def test_line_figure_keeps_the_chart():
-    line = Series(name="computed", x=[1, 2, 4], y=[0.5, math.nan, 2.0], colour=(1, 2, 3))
-    dots = Series(name="measured", x=[1], y=[3.0], colour=(1, 2, 3), dash=None, marker=9)
-    figure = line_figure(LineChart(series=[line, dots], x=Axis("n", log=True), y=Axis("time")))
-    np.testing.assert_array_equal(figure.data[0].y, [0.5, math.nan, 2.0])
-    assert [trace.mode for trace in figure.data] == ["lines+markers", "markers"]
-    assert figure.layout.xaxis.type == "log"
-    in_bytes = line_figure(LineChart(series=[line], x=Axis("n"), y=Axis("size", in_bytes=True)))
-    assert "2 B" in in_bytes.layout.yaxis.ticktext
-
-
 @pytest.mark.parametrize("log", [False, True])
 def test_bytes_have_names_of_sentences(log):
     """An axis of bytes, and a place under the pointer, as the browser's own chart writes them."""
@@ -151,3 +139,39 @@ def test_bytes_have_names_of_sentences(log):
     assert "1 MiB" in axis.ticktext and axis.tickvals[axis.ticktext.index("1 MiB")] == 2**20
     assert figure.data[0].customdata[:2] == ("1 KiB", "3 MiB") and "%{customdata}" in figure.data[0].hovertemplate
     assert figure.layout.xaxis.ticktext is None, "n is a count"
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 2), (1000, 3e12), (2**20, 2**22), (5, 2**80)])
+def test_logarithmic_ticks_are_whole_doublings(low, high):
+    marks = byte_ticks(low, high, log=True)
+    powers = np.log2(marks)
+    assert (powers == powers.round()).all() and len(set(np.diff(powers))) <= 1
+    assert low <= marks[0] and marks[-1] <= high and 1 <= len(marks) <= MOST + 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 3), (0, 200 * 1024), (7e9, 8e9), (5, 5)])
+def test_even_ticks_are_binary_steps(low, high):
+    marks = byte_ticks(low, high)
+    assert all(low <= mark <= high for mark in marks) and 1 <= len(marks) <= MOST + 1
+    steps = {*np.diff(marks)}
+    assert len(steps) <= 1 and all(math.log2(step).is_integer() for step in steps)
+
+
+def test_names_are_those_of_sentences():
+    axis = named_byte_ticks(np.array([2.0**10, math.nan, 2.0**14]), log=True)
+    assert axis["tickvals"] == [2.0**power for power in range(10, 15)]
+    assert axis["ticktext"] == ["1 KiB", "2 KiB", "4 KiB", "8 KiB", "16 KiB"]
+    assert named_byte_ticks(np.array([0.0, 4096.0]), log=False)["ticktext"][::2] == [
+        "0 B",
+        "1 KiB",
+        "2 KiB",
+        "3 KiB",
+        "4 KiB",
+    ]
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("value", [math.nan, -5.0, 1e300, -1e300])
+def test_impossible_sizes_have_no_ticks(value, log):
+    assert named_byte_ticks(np.array([value]), log=log) == {}
+    assert named_byte_ticks(np.array([value, 1.0, LARGEST]), log=log)["tickvals"]

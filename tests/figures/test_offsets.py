@@ -5,19 +5,6 @@ import torch
 from viz.figures.offsets import Curve, offset_curves
 
 
-def test_curve_has_band():
-    x, y, spread = torch.tensor([-1, 0, 1]), torch.tensor([1.0, 2.0, 4.0]), torch.tensor([0.5, 0.0, 1.0])
-    chart = offset_curves({"<b>": Curve(x=x, y=y, spread=spread)}, x_title="offset", y_title="score", marks=(0,))
-    (line,) = chart.series
-    assert line.low.tolist() == [0.5, 2.0, 3.0]
-    assert line.high.tolist() == [1.5, 2.0, 5.0]
-    assert (line.x, line.y.tolist()) == ([-1, 0, 1], [1.0, 2.0, 4.0])
-    assert line.name == "<b>"
-    assert [(mark.x, mark.y) for mark in chart.marks] == [(0, None)]
-    assert (chart.x.title, chart.y.title, chart.y.limits) == ("offset", "score", None)
-    assert not (chart.x.log or chart.y.log or chart.has_legend())
-
-
 def test_curve_without_spread_has_no_band():
     """A curve without a spread has no band, and a gap stays a gap."""
     curve = Curve(x=torch.tensor([2, 3]), y=torch.tensor([torch.nan, 5.0]))

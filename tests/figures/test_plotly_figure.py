@@ -26,6 +26,7 @@ assert "pandas" in sys.modules
 """
 
 
+@pytest.mark.long
 def test_plotly_is_imported_last():
     """A module of figures imports none of it, and a figure pandas first."""
     process = subprocess.run(

@@ -49,6 +49,7 @@ LISTED_WORK: dict[str, str | tuple[str, str]] = {
     "viz/background.py Thread": THIS_FILE + "test_failed_thread_is_logged_once",
     "viz/background.py Timer": THIS_FILE + "test_failed_thread_is_logged_once",
     "viz/frame/connection/loading.py start_thread": THIS_FILE + "test_loading_without_thread_begins_later",
+    "viz/frame/fetching.py start_thread": "tests/pages/test_without_decoder.py::test_page_goes_on_after_fetch",
     "viz/host/connections/__init__.py Server.startup": THIS_FILE + "test_failed_lifespan_ends_start",
     "viz/host/connections/__init__.py call_later": THIS_FILE + "test_failed_callback_is_logged_once",
     "viz/host/desk.py call_later": THIS_FILE + "test_failed_callback_is_logged_once",

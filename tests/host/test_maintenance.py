@@ -68,6 +68,8 @@ def test_failed_step_stops_no_other(owner, name, work, monkeypatch, raise_once):
     ceiling = Ceiling(lambda: 1_000, 300, lambda: 900)  # memory is short
     store = Store(1_000_000, FairQueue(2, 7, ceiling=ceiling), seconds=60)
     keeper = maintenance.Maintenance(store, ceiling, Uploads(), queues=[store.turns])
+    for _ in range(3):  # of two workers one visitor has to wait
+        store.turns.enter("quick", print)
     log = raise_once(owner, name)
     calls = Counter[str]()
     for step_owner, step, _ in STEPS:

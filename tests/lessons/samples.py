@@ -21,6 +21,8 @@ WORDS = ("a", "b", "c", "d", "e", "f", "g", "dog", "was", "too", "tired", "cat",
 H, G, D_K, D_V, D_MODEL, LAYERS = 6, 3, 5, 7, 11, 3
 VOCABULARY = (*SUBJECTS, *WORDS[7:], "no")
 SEEDS = range(200)
+ENOUGH = 40
+"""Of so many sentences a key is held to its reference; some questions can be asked of few of the 200."""
 JITTER = 1e-13
 
 
@@ -185,7 +187,7 @@ def hold(
     refuses: bool = True,
     asks: int = 10,
 ) -> None:
-    """Hold a function to what numpy finds on 200 random sentences; the reference gives None where nothing can be asked.
+    """Hold a function to what numpy finds on random sentences; the reference gives None where nothing can be asked.
 
     Args:
         function: works out the key.
@@ -208,6 +210,8 @@ def hold(
             assert expected is None, f"seed {seed}: {error}"
             continue
         n_asked += 1
+        if n_asked > ENOUGH and (n_refused >= 5 or not refuses):
+            break
         assert expected is not None, f"seed {seed}: {key.right}"
         _assert_right(key, expected, seed)
         _assert_says_why(function, key, example.subject)

@@ -65,8 +65,34 @@ def shuffled(example: Sample) -> Any:
     return {code for code, expected in along.items() if np.allclose(after, expected, atol=1e-4)}
 
 
+def heads_for_two_places(_: Sample) -> Any:
+    """Two: the sum of two random vectors has half the numbers that both have."""
+    x = np.random.default_rng(7).normal(size=(50, 3))
+    expected = np.hstack([x[:-2], x[2:]])
+
+    def rest(read: np.ndarray) -> float:
+        return float(((expected - read @ np.linalg.pinv(read) @ expected) ** 2).sum() / (expected**2).sum())
+
+    assert rest(x[:-2] + x[2:]) > 0.2 and rest(expected) < 1e-12
+    return 2.0
+
+
+def next_word_head(example: Sample) -> Any:
+    n = len(example.subject.labels)
+    if n < 4:
+        return None
+    means = {
+        (layer, head): np.mean([example.weights[layer, head, i, i + 1] for i in range(n - 1)])
+        for layer in range(example.weights.shape[0])
+        for head in range(example.weights.shape[1])
+    }
+    best = max(means.values())
+    return None if best < 0.5 else {place for place, mean in means.items() if mean >= 0.9 * best}
+
+
 REFERENCES = {work.__name__: work for work in (
     head_width, reads, heads_in_output, first_column, order_of_steps, joined, one_head_instead, shuffled,
+    heads_for_two_places, next_word_head,
 )}  # fmt: skip
 
 
@@ -82,4 +108,10 @@ def test_heads_in_output_need_numbers(heads, right):
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_key_equals_numpy(name):
-    hold(ANSWERS[name], REFERENCES[name], {"head": 4} if name == "first_column" else {}, refuses=False)
+    arguments, asks = {"head": 4} if name == "first_column" else {}, 3 if name == "next_word_head" else 10
+    hold(ANSWERS[name], REFERENCES[name], arguments, refuses=name == "next_word_head", asks=asks)
+
+
+def test_one_head_loses_about_half():
+    key = ANSWERS["heads_for_two_places"].work(None)
+    assert key.values["lost"] == pytest.approx(0.5, abs=0.1)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from viz import ROOT
 
 INSTALL = """
@@ -25,6 +27,7 @@ assert Watch.missed == [], Watch.missed
 """``importing()`` switches off the garbage collector: a module that is sought while it is on is sought outside."""
 
 
+@pytest.mark.long
 def test_install_imports_transformers_inside_the_lock():
     """Two threads that import ``transformers`` or ``torch._dynamo`` at once may each get half of it."""
     command = [sys.executable, "-c", INSTALL]

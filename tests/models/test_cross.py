@@ -12,10 +12,10 @@ from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, multi_head, share_kv
 from viz.core.spec import AttentionSpec
+from viz.frame.compute.head_grid import measures
 from viz.models import capture
 from viz.models.capture import Capture, seeded
 from viz.models.cross import has_cross, pair, self_error, trained_cross
-from viz.models.head_statistics import describe
 from viz.models.layout import linear as weights_of
 from viz.models.tokens import seeded_embeddings, split_words
 
@@ -128,7 +128,7 @@ def test_cross_description_omits_self_attention_statistics(load_family):
     _, answers, _ = capture_pair(load_family("bert"))
     cross_capture = pair(asks, answers)
     weights = cross_capture.layer(1).weights
-    description = describe(cross_capture, weights)
+    description = measures(cross_capture)(weights)
     assert set(description) == {"entropy", "same", "first", "separators"}
     assert_close(description["entropy"], entropy(weights).mean(-1))
     assert_close(description["first"], weights[:, :, 0].mean(-1))
@@ -140,7 +140,7 @@ def test_cross_description_omits_self_attention_statistics(load_family):
     by_hand = torch.stack([sum(weights[:, i, j] for j in places) for i, places in rows]).mean(0)
     assert_close(description["same"], by_hand)
     assert_close(description["separators"], weights[:, :, -1].mean(-1))
-    assert "distance" in describe(answers, answers.layer(0).weights)
+    assert "distance" in measures(answers)(answers.layer(0).weights)
 
 
 def test_the_examples_of_the_page(minilm):

@@ -310,17 +310,6 @@ def test_hub_lookup_can_be_disabled(monkeypatch):
     assert lookups == [("hub.invalid", 443)]
 
 
-def test_unresolved_hub_is_unreachable(monkeypatch):
-    def fail(*args: object) -> None:
-        raise OSError("name resolution")
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(registry.socket, "getaddrinfo", fail)
-    look_up = registry.Reachability("hub.invalid")
-    look_up._thread.join()
-    assert not look_up.reachable
-
-
 def test_error_codes_have_sentences():
     """Every code that is raised by its name; another test holds the keys of both languages to each other."""
     pattern = re.compile(r'ModelError\(\s*"(\w+)"')

@@ -5,9 +5,10 @@ import torch
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT
-from viz.models import capture
+from viz.models import ModelError, capture
+from viz.models.capture import capture_tokens
 from viz.models.positions import capture_placed, first, reorder, row_length
-from viz.models.tokens import read_text, split_words
+from viz.models.tokens import Tokens, read_text, split_words
 
 TABLES = ["bert", "distilbert", "gpt2", "gpt_bigcode", "bart", "marian"]
 NO_TABLE = ["llama", "gemma2", "t5"]
@@ -64,3 +65,23 @@ def test_row_length():
     table = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
     assert row_length(torch.ones(5, 2), table) == 3.0
     assert row_length(torch.full((5, 2), 3.0), None) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("name", ["ctrl", "kosmos_2_5_text_model", "tipsv2_text_model", "m2m_100", "gpt2", "roberta"])
+def test_positions_of_formulas_are_taken_away(load_family, name):
+    """Without positions one word is the same at every place; with the model's own it is not."""
+    model = load_family(name)
+    ids = capture(model, TEXT).tokens.ids[:1] * 6
+    tokens = Tokens(ids=ids, labels=("a",) * 6, special=(False,) * 6, words=tuple(range(6)))
+    without, own_places = (c.calls[0].x for c in (capture_placed(model, tokens, torch.zeros(6, model.width)),
+                                              capture_tokens(model, tokens)))  # fmt: skip
+    assert_close(without, without[:1].expand_as(without), atol=1e-5, rtol=0)
+    assert not torch.allclose(own_places, own_places[:1].expand_as(own_places), atol=1e-3)
+
+
+def test_model_without_vectors_is_refused(load_family):
+    """CLIP's text part asks for tokens, though vectors stand in their place."""
+    model = load_family("clip_text_model")
+    with pytest.raises(ModelError) as error:
+        capture_placed(model, capture(model, TEXT).tokens, torch.zeros(1, model.width))
+    assert error.value.code == "no_vectors"

@@ -59,7 +59,7 @@ def open_pages(copy: Path) -> tuple[list[str], list[str], dict[str, bool]]:
     return [mode.split(".")[2] for mode in modes], pages, framed
 
 
-@pytest.mark.fast("lesson", "present")
+@pytest.mark.fast("lesson")
 @pytest.mark.parametrize("mode", ORDER)
 def test_app_without_mode_opens_pages(copy, mode):
     """Every page is imported and a few are opened, also by links that ask for the mode."""

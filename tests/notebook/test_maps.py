@@ -95,6 +95,7 @@ def test_labels_wrong_length_raises(tokens, sentence):
 def test_labels_space_marks_are_visible():
     assert labels(["▁the", "Ġcat", "Ċ", "", "\u202e"], 5, "self") == ("␣the", "␣cat", "↵", "·", "⟨202E⟩")
     assert labels(["Ċ", "a"], 2, "self") == ("Ċ", "a")
+    assert labels(["don@@", "'t", "@@"], 3, "self") == ("don", "'t", "@@")
 
 
 def test_labels_names_of_bytes_are_letters():

@@ -32,7 +32,6 @@ FALSE_ATTENTIONS = {
     "heads one by one": (lambda: [list(layer()[0])] * 4, "4 parts, with maps of 5 × 5, 5 × 5"),
     "a plain tuple of a model": (lambda: (torch.zeros(1, 5, 7), (layer(), layer())), "return_dict=True"),
     "all zero": (lambda: [torch.zeros(1, 3, 5, 5)] * 2, "Every number in the self attentions is 0"),
-    "columns": (lambda: [layer().mT], "Its columns sum to 1: these maps are transposed, or their softmax ran"),
 }
 
 

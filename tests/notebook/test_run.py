@@ -79,3 +79,12 @@ def test_title_names_model_inside():
     config = transformers.GPT2Config(n_embd=4, n_layer=1, n_head=1, vocab_size=9, n_positions=8)
     model = transformers.GPT2LMHeadModel(config)
     assert name_of(ModelAround(model)) == name_of(torch.compile(model, backend="eager")) == "GPT2LMHeadModel"
+
+
+def test_layers_run_several_times_noted(tmp_path):
+    """ALBERT has one layer for all: its maps stand as layers, and the note says how many made them."""
+    folder = checkpoints.save("albert", tmp_path / "albert")
+    model = transformers.AlbertModel.from_pretrained(folder, attn_implementation="eager")
+    grid = viz.show(model, transformers.AutoTokenizer.from_pretrained(folder), "The animal was tired.")
+    n = model.config.num_hidden_layers
+    assert f"1 layer made these {n} maps: some run several times." in grid.notes

@@ -36,6 +36,14 @@ def test_show_without_eager_raises(tokenizer):
     assert_close(torch.tensor(viz.show(model, tokenizer, TEXT).weights), expected.detach())
 
 
+def test_family_called_flash_is_shown(tokenizer):
+    """A class whose name says Flash computes what its configuration says."""
+    model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    for block in model.transformer.h:
+        block.attn.__class__ = type("MiMoV2FlashAttention", (type(block.attn),), {})
+    assert viz.show(model, tokenizer, TEXT).notes == []
+
+
 def test_one_layer_that_stays_is_refused(tokenizer):
     """The model says eager, and a layer's own configuration does not."""
     model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)

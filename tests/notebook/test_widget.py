@@ -188,8 +188,8 @@ def test_saved_file_shows_missing_share(tmp_path, monkeypatch, is_pooled):
     text = viz.show(maps, WORDS, layer=1, head=2).save_html(tmp_path / "heads.html").read_text("utf8")
     header, part = read_file(base64.b64decode(text.split('id="numbers">')[1].split("<")[0]))
     (stack,) = header["stacks"]
-    assert stack["axes"]["keys"]["labels"][-1] == "(no token)" and not stack["axes"]["same"]
-    assert "goes to no token shown here, and has a column of its own" in text
+    assert stack["axes"]["keys"]["labels"][-1] == "(missing)" and not stack["axes"]["same"]
+    assert "The missing share has a column of its own" in text
     n_queries, n_keys = stack["n_queries"], stack["n_keys"]
     exact_heads = [place for place in stack["heads"] if place]
     assert len(exact_heads) == (1 if is_pooled else 15)

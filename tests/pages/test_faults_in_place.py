@@ -25,7 +25,6 @@ from tests.faults import Wrong
 from tests.pages.faults.fault import Fault, failure_to_notice, forget_all, open_correct
 from viz.components import head_grid as packed_grid
 from viz.components import maps as strip
-from viz.components import take_away
 from viz.core.analysis import attribution, map_statistics
 from viz.core.analysis.atlas import evidence
 from viz.core.long import shapes
@@ -278,7 +277,7 @@ SIBLINGS = {
         lambda right, source, layer, head, *rest: right(source, layer, (head + 1) % 4, *rest),
         (HEADS,),
     ),
-    "columns of the grid one on": Fault(take_away.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
+    "columns of the grid one on": Fault(packed_grid.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
     "the row of the next token": Fault(
         head_grid.layer_maps,
         _with_fields(values=lambda values: values.roll(1, 1)),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.checkpoints import FAMILIES, MORE
 from tools.published import FAILED, REFUSED, WORKS, offer, open_everywhere
 from viz.models.attention_interface import RowMask
 
@@ -20,7 +21,7 @@ LAYERS_REFUSED = {
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
 
-@pytest.mark.fast("gemma-3-4b")
+@pytest.mark.long
 @pytest.mark.parametrize("name", LAYERS_REFUSED)
 def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, name):
     """Every view of every page is opened with a small model of a published configuration."""
@@ -31,6 +32,16 @@ def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, n
     assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
     assert counts[WORKS] > 55
     assert counts[REFUSED] == n_refused, sorted((element.page, element.view, element.reason) for element in outcomes)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", sorted({**FAMILIES, **MORE}))
+def test_listed_family_fails_nowhere(open_app, monkeypatch, tmp_path, family):
+    """Every family of FAMILIES.md that is shown, on every view: a view works, or says in a sentence why it does not."""
+    outcomes = []
+    model = offer(monkeypatch, family, tmp_path / family)
+    open_everywhere(open_app, model, report=outcomes.append, layer=1)
+    assert not [outcome for outcome in outcomes if outcome.kind == FAILED]
 
 
 def test_long_text_wrong_window_fails_checks(open_app, monkeypatch, tmp_path):

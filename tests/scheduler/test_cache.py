@@ -2,6 +2,7 @@
 
 import contextvars
 import gc
+import math
 import threading
 import time
 import weakref
@@ -20,7 +21,7 @@ from viz.scheduler import cache as cache_module
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, mark_lowest_priority, wait_silently
+from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, wait_silently
 from viz.scheduler.sizes import OVERHEAD
 
 TEXT = "what a visitor typed"
@@ -199,11 +200,18 @@ def fill_queue(turns):
     return [turns.enter("pass", lambda: None) for _ in range(turns.places)]
 
 
-def test_disconnect_while_waiting_drops_ticket(store, turns):
-    calls, tickets = [], fill_queue(turns)
+def test_disconnect_while_waiting_drops_ticket(store, turns, no_collector):
+    calls, references, tickets = [], [], fill_queue(turns)
+
+    def page():
+        context = Result()
+        references.append(weakref.ref(context))
+        cache(lambda: calls.append(context), store, raise_clicked)()
+
     with pytest.raises(Clicked):
-        cache(calls.append, store, raise_clicked)("cat")
+        page()
     assert (turns.waiting, store._jobs) == (0, {})
+    assert [reference() for reference in references] == [None], "what it held is freed"
     for ticket in tickets:
         turns.leave(ticket)
     assert calls == [], "nobody waits for it, so it is not computed"
@@ -523,7 +531,7 @@ def test_short_memory_skips_large_results(spend):
 def test_background_results_are_evicted_first(turns):
     store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0)
     read = cache(lambda n: "x" * (2_500 + n), store)
-    contextvars.copy_context().run(lambda: (mark_lowest_priority(), read(0), read(1), read(2)))
+    contextvars.copy_context().run(lambda: (mark_arrival(math.inf), read(0), read(1), read(2)))
     assert [read.key(n) in store for n in range(3)] == [False, True, True]
 
 
@@ -573,17 +581,3 @@ def test_failed_job_releases_results(store, no_collector, error):
     del info
     error.__traceback__ = None  # this list of parameters holds it
     assert [reference() for reference in references] == [None, None]
-
-
-def test_disconnect_while_waiting_releases_results(store, turns, no_collector):
-    references, tickets = [], fill_queue(turns)
-
-    def page():
-        context = Result()
-        references.append(weakref.ref(context))
-        cache(lambda: context, store, raise_clicked)()
-
-    with pytest.raises(Clicked):
-        page()
-    assert [reference() for reference in references] == [None]
-    assert tickets

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.streamlit_internals.names import imported_names
 from viz import ROOT
 
@@ -26,6 +28,7 @@ print(json.dumps([views, [name for name in sys.modules if name.startswith(("viz.
 """
 
 
+@pytest.mark.long
 def test_desk_imports_no_private_name():
     """Neither its server nor its first page and Heads, which draw their pictures; nor app.py run as a script."""
     process = subprocess.run(

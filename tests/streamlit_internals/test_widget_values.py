@@ -117,18 +117,14 @@ class Widgets:
 
 @pytest.mark.parametrize("key", PAGE_VALUES)
 def test_value_of_the_page_is_kept(state, key):
-    """In the field that Streamlit's page uses, which for a box of whole numbers is not the one it declares."""
+    """In the field that Streamlit's page uses, which for a box of whole numbers is not the one it declares.
+
+    Streamlit notes the field of the last value as the widget's own; a box that was empty has none.
+    """
     field, value, read = PAGE_VALUES[key]
     widgets = Widgets(state)
     assert widgets.read(key, field, value) == read
     assert widgets.states.get_serialized(widgets.about[key].id) is not None
-
-
-@pytest.mark.parametrize("key", PAGE_VALUES)
-def test_value_after_empty_is_kept(state, key):
-    """Streamlit notes the field of the last value as the widget's own; a box that was empty has none."""
-    field, value, read = PAGE_VALUES[key]
-    widgets = Widgets(state)
     widgets.read(key)
     assert widgets.read(key, field, value) == read
 

@@ -3,8 +3,7 @@
 import pytest
 
 from viz.figures.palette import plain
-from viz.text import fill
-from viz.text.direction import isolate
+from viz.text import fill, isolate
 
 FIRST_STRONG, END = "\u2068", "\u2069"
 

@@ -1,20 +1,58 @@
 """Train the twins that share a layer: ``python -m tools.train layer_sharing``."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, replace
 from typing import Any
+
+import torch
 
 from tools.train.loop import train_each, write_record
 from tools.train.twins import train as train_twin
+from viz.core.analysis.map_statistics import weight_at_offset
+from viz.core.variants.kv_sharing import induction
 from viz.models.trained import layer_sharing, twins
-from viz.models.trained.layer_sharing import N_KV_HEADS, VARIANTS, Trained, count, look
+from viz.models.trained.layer_sharing import N_KV_HEADS, VARIANTS, Look, Trained, tied
 from viz.models.trained.twins import Recipe, Run
+
+
+def single(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
+    """An untrained twin with one layer."""
+    return twins.build(n_kv_heads, replace(recipe, n_layers=1), seed=seed)
+
+
+MAKE: Mapping[str, Callable[..., Any]] = {"independent": twins.build, "tied": tied, "single": single}
+
+
+def count(model: Any) -> int:
+    """Parameters, counted from the tensors: one that is used twice counts once."""
+    return sum(weights.numel() for weights in model.parameters())
+
+
+def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
+    """Measure what the heads of every pass do, on fresh sequences."""
+    ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
+    # The model itself keeps its attention.
+    eager = deepcopy(model)
+    eager.set_attn_implementation("eager")
+    with torch.inference_mode():
+        maps = eager(input_ids=ids, output_attentions=True, use_cache=False).attentions
+
+    def mean(rows: list[torch.Tensor]) -> tuple[float, ...]:
+        return tuple(torch.stack(rows).mean(0).tolist())
+
+    return Look(
+        previous=tuple(mean(list(weight_at_offset(weights, -1).mean(-1))) for weights in maps),
+        next=tuple(
+            mean([induction(m, text_ids) for m, text_ids in zip(weights, ids, strict=True)]) for weights in maps
+        ),
+    )
 
 
 def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
     """Train one variant on the twins' task, with the twins' recipe."""
-    model, run = train_twin(N_KV_HEADS, recipe, seed=seed, on_step=on_step, make=VARIANTS[variant])
+    model, run = train_twin(N_KV_HEADS, recipe, seed=seed, on_step=on_step, make=MAKE[variant])
     return Trained(variant=variant, parameters=count(model), run=run, look=look(model, recipe, seed=20_000))
 
 

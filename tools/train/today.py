@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
+from tools.train.layer_sharing import count
 from tools.train.loop import train_each, write_record
 from tools.train.twins import train as train_twin
 from viz.models.trained import twins
-from viz.models.trained.layer_sharing import count
 from viz.models.trained.today import train as today
 from viz.models.trained.today.train import VARIANTS, Trained
 from viz.models.trained.twins import Recipe, Run

@@ -45,7 +45,7 @@ def page(name: str) -> None:
     begin_page()
     figure_facts.begin()
     with st.container(key="page"):
-        modes.draw_page(run, lambda: page_of(name).draw())
+        modes.draw_through("page", run, draw=lambda: page_of(name).draw())
     for mode in modes.of_run():
         mode.below_page(run)
     if name not in PAGES and not view.current().embed:

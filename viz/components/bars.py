@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,14 +38,9 @@ class BarChart:
     height: int = 260
 
 
-def pack_bars(chart: BarChart, **header: Any) -> bytes:
-    """Pack a chart for ``client/charts/bars.js``.
-
-    Args:
-        chart: to pack.
-        header: ``words``, and what else the browser should know.
-    """
-    fields = {
+def pack_bars(chart: BarChart) -> bytes:
+    """Pack a chart for ``client/charts/bars.js``."""
+    header = {
         "labels": list(chart.labels),
         "series": list(chart.series),
         "title": chart.title,
@@ -57,4 +51,4 @@ def pack_bars(chart: BarChart, **header: Any) -> bytes:
         "hues": [list(hue) for hue in chart.hues],
     }
     values = torch.stack([series.detach().to("cpu", torch.float32) for series in chart.series.values()])
-    return pack({**fields, **header}, {"values": values.where(values.isfinite(), torch.nan)}).data
+    return pack(header, {"values": values.where(values.isfinite(), torch.nan)}).data

@@ -5,7 +5,6 @@ has a code of its own: there is no weight there, and so no difference. Half a pi
 all heads, for a small map needs no more of a cell than its colour.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from viz.components.head_grid import TOP, Packed, pack, weight_codes
+from viz.components.unpack import unpack
 
 WALL_BYTES = 1_200_000
 """Of the differences: 72 heads of 129 slots as they are; of more, the largest of every p x p block."""
@@ -103,13 +103,8 @@ def pack_two(a: Tensor, b: Tensor, **header: Any) -> Packed:
 
 def unpacked(packed: Packed) -> dict[str, Any]:
     """The header of what was packed, with each block in it, as the browser takes it apart."""
-    length = int.from_bytes(packed.data[:4], "little")
-    header: dict[str, Any] = json.loads(packed.data[4 : 4 + length])
-    at = 4 + length
-    for name, dtype, count in header["blocks"]:
-        header[name] = np.frombuffer(packed.data, dtype, count, at)
-        at += -(-header[name].nbytes // 4) * 4
-    return header
+    header, blocks = unpack(packed.data)
+    return header | blocks
 
 
 def two_maps(header: dict[str, Any]) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ words and choices around them (JSON). Every map is rows = queries, columns = key
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,18 @@ SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "l
 
 SHARPNESS = 0.25
 """c in :func:`log_codes`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """The tokens along one side: the row or column that each is part of (-1: hidden), and what is written there."""
+
+    of: Sequence[int]
+    labels: Sequence[str]
+
+    def sent(self) -> dict[str, Any]:
+        """Return the fields for the browser."""
+        return {"of": list(self.of), "count": len(self.labels), "labels": list(self.labels)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,8 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series, Values
 from viz.figures.palette import GREY
 
 
-def packed(chart: LineChart, **header: Any) -> dict[str, Any]:
-    """A chart for ``client/charts/lines.js``.
-
-    Args:
-        chart: to pack.
-        header: ``words``, and what else the browser should know.
-    """
+def packed(chart: LineChart) -> dict[str, Any]:
+    """A chart for ``client/charts/lines.js``."""
     return {
         "lines": [_line(series) for series in chart.series],
         "x": _axis(chart.x),
@@ -26,7 +21,6 @@ def packed(chart: LineChart, **header: Any) -> dict[str, Any]:
         "square": chart.square,
         "legend": chart.has_legend(),
         "grey": list(GREY),
-        **header,
     }
 
 

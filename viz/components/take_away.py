@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from viz.components.head_grid import largest_of_blocks, pool_of, score_codes, weight_codes
+from viz.components.head_grid import Axis, largest_of_blocks, pool_of, score_codes, weight_codes
 from viz.figures.palette import BLUE, HEADS, ORANGE
 
 SMALL = 16
@@ -42,18 +42,6 @@ class Heads:
     masked: Tensor | None = None
     logarithms: Tensor | None = None
     shown: Tensor | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Axis:
-    """The tokens along one side: the row or column that each is part of (-1: hidden), and what is written there."""
-
-    of: Sequence[int]
-    labels: Sequence[str]
-
-    def sent(self) -> dict[str, Any]:
-        """Return the fields for the browser."""
-        return {"of": list(self.of), "count": len(self.labels), "labels": list(self.labels)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,41 +136,41 @@ def _stack(stack: Stack, put: Any) -> dict[str, Any]:
         if pool > 1 or layer.shown is not None:
             walls.append(weight_codes(largest_of_blocks(maps.float(), pool)))
         heads += [_head(layer, i, put) for i in range(H)]
-    rows, columns = math.ceil(n_queries / pool), math.ceil(n_keys / pool)
     plain = len(stack.queries.of) == n_queries and len(stack.keys.of) == n_keys
+    shape = (H, n_queries, n_keys, math.ceil(n_queries / pool), math.ceil(n_keys / pool), pool)
     return {
-        "name": stack.name, "n_layers": stack.n_layers, "n_heads": H, "n_queries": n_queries, "n_keys": n_keys,
-        "rows": rows, "columns": columns, "pool": pool, "what": stack.what,
-        "numbers": list(stack.numbers or range(stack.n_layers)),
-        "order": names, "measures": _or_none(torch.cat(measures, 1)),
+        **_header(stack, shape, plain=plain),
+        "order": names,
+        "measures": _or_none(torch.cat(measures, 1)),
         "ranges": torch.cat(ranges).flatten().tolist() if ranges else [],
         "wall": put(planes(torch.stack(walls))) if walls else None,
         "heads": heads,
-        "axes": {
-            "queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same,
-            "renormalise": stack.renormalise, "plain": plain,
-        },
-    }  # fmt: skip
+    }
+
+
+def _header(stack: Stack, shape: Sequence[int], *, plain: bool) -> dict[str, Any]:
+    """Notes on a stack, whose sizes are ``shape``, as the next line names them."""
+    sizes = dict(zip(("n_heads", "n_queries", "n_keys", "rows", "columns", "pool"), shape, strict=True))
+    about = {"name": stack.name, "what": stack.what, "numbers": list(stack.numbers or range(stack.n_layers))}
+    sides = {"queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same, "plain": plain}
+    return sizes | about | {"n_layers": stack.n_layers, "axes": {**sides, "renormalise": stack.renormalise}}
 
 
 def _pooled(stack: PooledStack, put: Any) -> dict[str, Any]:
     """Put the small maps of a stack and the heads that go along behind what is there already."""
-    n_queries, n_keys = len(stack.queries.of), len(stack.keys.of)
     numbers = torch.cat([torch.stack([values.float() for values in layer.values()]) for layer in stack.measures], 1)
     heads: list[list[float] | None] = [None] * (stack.n_layers * stack.n_heads)
     for index in stack.exact:
         heads[index] = _head(stack.open(*divmod(index, stack.n_heads)), 0, put)
+    sizes = (stack.n_heads, len(stack.queries.of), len(stack.keys.of), *stack.small[0].shape[1:], stack.pool)
     return {
-        "name": stack.name, "n_layers": stack.n_layers, "n_heads": stack.n_heads, "n_queries": n_queries,
-        "n_keys": n_keys, "rows": stack.small[0].shape[1], "columns": stack.small[0].shape[2], "pool": stack.pool,
-        "what": stack.what, "numbers": list(stack.numbers or range(stack.n_layers)),
-        "order": list(stack.measures[0]), "measures": _or_none(numbers), "ranges": [],
-        "wall": put(planes(torch.stack([weight_codes(maps) for maps in stack.small]))), "heads": heads,
-        "axes": {
-            "queries": stack.queries.sent(), "keys": stack.keys.sent(), "same": stack.same, "renormalise": False,
-            "plain": True,
-        },
-    }  # fmt: skip
+        **_header(stack, sizes, plain=True),
+        "order": list(stack.measures[0]),
+        "measures": _or_none(numbers),
+        "ranges": [],
+        "wall": put(planes(torch.stack([weight_codes(maps) for maps in stack.small]))),
+        "heads": heads,
+    }
 
 
 def packed_head(heads: Heads) -> tuple[bytes, float, float]:

@@ -1,7 +1,9 @@
-"""Growth of costs: lines and measured points over a size, both axes logarithmic, so that a power is a straight line."""
+"""Growth of costs with a size, both axes logarithmic, so that a power is a straight line; and loss over training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import series_style
@@ -15,15 +17,13 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x")
 class Line:
     """A series: its name in the legend, its values by size; ``points`` are dots (measured), else a line (computed).
 
-    ``style`` picks hue, dash and symbol, so that a dot and its line look alike; ``listed``: it stands in the legend.
+    ``style`` picks hue, dash and symbol, so that a dot and its line look alike.
     """
 
     name: str
     values: Mapping[int, float]
     style: int = 0
     points: bool = False
-    unit: str = ""
-    listed: bool = True
 
 
 def growth(
@@ -71,11 +71,67 @@ def _series(line: Line, letter: str) -> Series:
         dash=None if line.points else dash,
         marker=9 if line.points else 0,
         symbol=SYMBOLS[style],
-        says=f"{letter} = {{x}}: {{y}}{line.unit}",
-        listed=line.listed,
+        says=f"{letter} = {{x}}: {{y}}",
     )
 
 
 def _ticks(sizes: Sequence[int]) -> Sequence[int] | None:
     """Powers of ten, or, where there would be two of them at most, the sizes themselves."""
     return None if sizes[-1] > 200 * sizes[0] else sizes
+
+
+def cache_growth(
+    lengths: Sequence[int],
+    caches: Mapping[str, Sequence[int]],
+    memories: Mapping[str, int],
+    *,
+    at: int,
+    x_title: str,
+    y_title: str,
+) -> LineChart:
+    """Draw bytes against tokens, both axes logarithmic, with a line for each size of memory.
+
+    Args:
+        lengths: numbers of tokens.
+        caches: name in the legend -> bytes for each length.
+        memories: name written on the line -> bytes.
+        at: the number of tokens chosen, an upright line.
+        x_title: what the tokens are.
+        y_title: what the bytes are.
+    """
+    series = [
+        _styled(i, name, lengths, [float(size) for size in sizes]) for i, (name, sizes) in enumerate(caches.items())
+    ]
+    marks = [*(Mark(y=size, label=name) for name, size in memories.items()), Mark(x=at)]
+    value_axis = Axis(y_title, log=True, grid=True, in_bytes=True)
+    return LineChart(series=series, x=Axis(x_title, log=True), y=value_axis, marks=marks, height=380)
+
+
+def learning(
+    steps: Sequence[int],
+    runs: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    x_title: str,
+    y_title: str,
+    top: float | None = None,
+) -> LineChart:
+    """Draw the median of several trainings, over a band from the lowest to the highest of them.
+
+    Args:
+        steps: when it was measured.
+        runs: name in the legend -> one curve for each training.
+        x_title: what the steps are.
+        y_title: what was measured.
+        top: where the axis ends; None fits the values.
+    """
+    series = []
+    for i, (name, curves) in enumerate(runs.items()):
+        low, middle, high = ([of(at) for at in zip(*curves, strict=True)] for of in (min, median, max))
+        series.append(_styled(i, name, steps, middle, low=low, high=high))
+    value_axis = Axis(y_title, grid=True, from_zero=True, limits=(0, top) if top else None)
+    return LineChart(series=series, x=Axis(x_title), y=value_axis, height=280)
+
+
+def _styled(i: int, name: str, x: Sequence[int], y: Sequence[float], **more: Any) -> Series:
+    colour, dash = series_style(i)
+    return Series(name=name, x=list(x), y=y, colour=colour, dash=dash, **more)

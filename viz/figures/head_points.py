@@ -27,9 +27,7 @@ class Points:
     says: Sequence[str]
 
 
-def head_points(
-    heads: Points, by_chance: Points, chosen: int, *, x_title: str, y_title: str, height: int = 380
-) -> "Figure":
+def head_points(heads: Points, by_chance: Points, chosen: int, *, x_title: str, y_title: str) -> "Figure":
     """Draw two clouds of heads, those of random weights behind, and a ring around the chosen head.
 
     Args:
@@ -38,7 +36,6 @@ def head_points(
         chosen: which of the model's own has the ring.
         x_title: what the axis along the bottom is.
         y_title: what the other one is.
-        height: of the figure, in pixels.
     """
     ring = {"color": "rgba(0,0,0,0)", "size": LARGE, "line": {"color": rgba(ORANGE, 1), "width": 3}}
     traces = [
@@ -54,11 +51,8 @@ def head_points(
             "showlegend": False,
         },
     ]
-    axes = {
-        "xaxis": axis(x_title, grid=True, zeroline=False),
-        "yaxis": axis(y_title, grid=True, zeroline=False),
-    }
-    return plotly_figure(traces, base_layout(height, showlegend=True, **axes))
+    x, y = (axis(title, grid=True, zeroline=False) for title in (x_title, y_title))
+    return plotly_figure(traces, base_layout(380, showlegend=True, xaxis=x, yaxis=y))
 
 
 def _cloud(points: Points, marker: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """A large figure for close work, with plotly's zoom, pan, selection and comparison: of a map, bars, lines or points.
 
 plotly is imported with the first figure. The browser's menu opens any picture of the app so
-(:mod:`viz.frame.large_figure`); scripts and notebooks call :func:`heat_map` and :func:`line_figure`.
+(:mod:`viz.frame.large_figure`); notebooks call :func:`heat_map`.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viz.figures.byte_axis import named_byte_ticks
 from viz.figures.layout import LETTERS, axis, base_layout, colour_bar
-from viz.figures.line_chart import Axis, LineChart
 from viz.figures.palette import BLUE, GREY, plain, rgba, scores_scale, series_style, weights_scale
 from viz.figures.plotly_figure import load_plotly
 from viz.figures.table import Scale, Side, Table
@@ -39,6 +38,13 @@ TOOLS = {
 }
 LEGEND = {"orientation": "h", "traceorder": "normal", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
 """Below the picture: above it are its name and the buttons."""
+MARGIN = 0.05
+"""The share of the axis that plotly leaves free at either end."""
+MOST = 16
+"""Twice as many ticks as in the browser's own charts (``client/plot/ticks.js``): a large figure is zoomed."""
+DOUBLINGS = (1, 2, 5, 10, 20)
+LARGEST = 2.0**90
+"""A browser's message may hold any number; beyond this one no unit has a name."""
 CELL = "%{y} → %{x}: <b>%{z:.6~g}</b><extra></extra>"
 
 
@@ -54,22 +60,6 @@ def heat_map(
     """
     x, y = Side(title=column_title), Side(title=row_title)
     return figure_of([Table(kind="map", values=np.asarray(values), names=rows, columns=columns, x=x, y=y)])
-
-
-def line_figure(chart: LineChart) -> "Figure":
-    """Return a line chart as a figure, without its bands and marks."""
-    x, y = _side(chart.x), _side(chart.y)
-    places = [np.stack([np.asarray(of, dtype=float).ravel() for of in (line.x, line.y)], 1) for line in chart.series]
-    names = [line.name for line, at in zip(chart.series, places, strict=True) for _ in at]
-    dots = {line.name for line in chart.series if line.dash is None}
-    dots -= {line.name for line in chart.series if line.dash}
-    values = np.concatenate(places) if places else np.zeros((0, 2))
-    table = Table(kind="lines", values=values, names=names, columns=[x.title, y.title], x=x, y=y, dots=frozenset(dots))
-    return figure_of([table])
-
-
-def _side(of: Axis) -> Side:
-    return Side(title=of.title, log=of.log, reversed=of.reversed, in_bytes=of.in_bytes)
 
 
 def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
@@ -273,3 +263,33 @@ def _colours(scale: tuple[float, float], *, top: float) -> dict[str, Any]:
     low, high = scale
     bar = colour_bar(len=BAR, lenmode="pixels", y=top, yanchor="top")
     return {"cmin": low, "cmax": high, "colorscale": scores_scale() if low < 0 else weights_scale(), "colorbar": bar}
+
+
+def byte_ticks(low: float, high: float, *, log: bool = False) -> list[float]:
+    """Return multiples of a power of two between two sizes; on a logarithmic axis powers of two, whole doublings apart.
+
+    Example:
+        >>> [size(tick) for tick in byte_ticks(0, 2**22)][:3]
+        ['0 B', '256 KiB', '512 KiB']
+        >>> [size(tick) for tick in byte_ticks(2**10, 2**40, log=True)][:3]
+        ['1 KiB', '4 KiB', '16 KiB']
+    """
+    start, end = (math.log2(low), math.log2(high)) if log else (low, high)
+    rough = (end - start) / MOST
+    if log:
+        step: float = next((doublings for doublings in DOUBLINGS if doublings >= rough), 50)
+    else:
+        step = 2.0 ** math.ceil(math.log2(max(rough, 1)))
+    places = [i * step for i in range(math.ceil(start / step - 1e-6), math.floor(end / step + 1e-6) + 1)]
+    return [2.0**place for place in places] if log else places
+
+
+def named_byte_ticks(values: NDArray[Any], *, log: bool) -> dict[str, Any]:
+    """Return the ticks of an axis for these values, as plotly takes them; none without a size that can be drawn."""
+    sizes = values[(values >= (1 if log else 0)) & (values <= LARGEST)].astype(float)
+    if not sizes.size:
+        return {}
+    low, high = float(sizes.min()), float(sizes.max())
+    free = (high / low) ** MARGIN if log else MARGIN * (high - low)
+    marks = byte_ticks(low / free, high * free, log=True) if log else byte_ticks(max(0.0, low - free), high + free)
+    return {"tickmode": "array", "tickvals": marks, "ticktext": [size(mark) for mark in marks]}

@@ -6,7 +6,7 @@ Blue is positive (and weights), orange is negative; the pair stays apart for all
 
 from html import escape
 
-from viz.text.direction import isolate
+from viz.text import isolate
 
 BLUE = (46, 120, 240)
 ORANGE = (226, 116, 20)

@@ -20,7 +20,7 @@ class Arrow:
     faint: bool = False
 
 
-def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 380) -> LineChart:
+def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str) -> LineChart:
     """Draw vectors with equal axes, and the circle each of them turns on."""
     lengths = [math.hypot(*arrow.tip) for arrow in arrows]
     reach = 1.15 * max(lengths) or 1.0
@@ -29,7 +29,7 @@ def plane(arrows: Sequence[Arrow], *, x_title: str, y_title: str, height: int = 
         x=Axis(x_title, grid=True, limits=(-reach, reach)),
         y=Axis(y_title, grid=True, limits=(-reach, reach)),
         marks=[Mark(radius=r) for r in {round(length, 6) for length in lengths} if r],
-        height=height,
+        height=380,
         square=True,
     )
 

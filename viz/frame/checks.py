@@ -93,14 +93,17 @@ def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
 
 def scene_checks(scene: Scene) -> list[Check]:
     """Return the checks of the layer that a scene shows."""
-    return attention_checks(scene.trace, **asked_of(scene))
+    checks = attention_checks(scene.trace, **asked_of(scene))
+    # Of maps alone the softmax is the model's own.
+    return checks[:1] if scene.capture.calls[scene.choice.layer].maps_only else checks
 
 
 def asked_of(scene: Scene) -> dict[str, Any]:
     """Return the attention options of a scene's layer: its source's own, and the user's mask."""
-    call = scene.capture.calls[scene.choice.layer]
-    n_queries, n_keys = call.q.shape[1], call.k.shape[1]
-    return with_mask(call.options, mask_by_rule(scene.choice.mask, n_queries, n_keys))
+    call, mask = scene.capture.calls[scene.choice.layer], scene.choice.mask
+    if mask.kind == "own":
+        return {"allowed": None, **call.options}
+    return with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
 
 
 def open_cells(scene: Scene) -> Tensor:

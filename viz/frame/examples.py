@@ -15,7 +15,7 @@ from viz.models import registry
 from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.params.session import of_session
-from viz.text.direction import isolate
+from viz.text import isolate
 
 _STASHED_TEXT: Remembered[str | None] = Remembered("_text_aside", default=None)
 _STASHED_MODEL: Remembered[str | None] = Remembered("_model_aside", default=None)

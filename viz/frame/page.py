@@ -47,14 +47,9 @@ def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
     return any(answer if isinstance(answer, bool) else answer(model) for answer in reads)
 
 
-def the_scene(scene: Scene) -> Scene:
-    """The context of a page that needs none but the scene."""
-    return scene
-
-
-def as_asked(inputs: PageInputs) -> PageInputs:
-    """The scene of a page that needs all that was asked for."""
-    return inputs
+def as_asked(asked: Any) -> Any:
+    """The context of a page that needs none but the scene, and the scene of one that needs all that was asked for."""
+    return asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +72,7 @@ class Page:
 
     name: str
     sections: tuple[Section, ...]
-    context: Callable[[Scene], Any] = the_scene
+    context: Callable[[Scene], Any] = as_asked
     controls: Controls = EVERY_CONTROL
     about: Callable[[Scene], None] = provenance
     scene_of: Callable[[PageInputs], PageInputs] = as_asked
@@ -169,31 +164,35 @@ class Page:
                 with st.container(key="title_unseen") if is_alone and modes.shows("section_bar") else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.texts}.title"), anchor=False)
                 draw = partial(self._draw_below_title, scene, section, context, may_be_fragment=is_alone)
-                modes.draw_section(scene.t, section, draw)
+                modes.draw_through("section", scene.t, section, draw=draw)
 
     def _draw_below_title(self, scene: Scene, section: Section, context: Any, *, may_be_fragment: bool) -> None:
         """The lead of a section, and the section itself, in a fragment of its own if it may be one."""
         if modes.shows("section_lead"):
             say(modes.lead_of(scene.t, self.name, section.texts))
-        draw = partial(self._draw_section, scene.t, section, scene.choice)
+        draw = partial(self._draw_section, scene.t, section, scene.choice, is_alone=may_be_fragment)
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
             context_copy = without_results(context)
             fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
         else:
             draw(context)
 
-    def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
-        """The picture of a section and what it shows, and the footer."""
+    def _draw_section(
+        self, t: Translate, section: Section, choice: Choice | None, context: Any, *, is_alone: bool
+    ) -> None:
+        """The picture of a section and what it shows, and the footer: where there is a title, beside that."""
         if choice and not _has_own_numbers(section) and (problem := self._misfit(choice, section)):
             say_error(t, problem)
             self.finish()
             return
         checks: list[Check] = []
-        modes.draw_picture(t, section, lambda: checks.extend(section.draw(context) or ()))
+        place = st.container(key="actions") if is_alone and modes.shows("title") else nullcontext()
+        modes.draw_through("picture", t, section, draw=lambda: checks.extend(section.draw(context) or ()))
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
         if modes.shows("footer"):
-            footer(t, self.name, section, context, checks)
+            with place:
+                footer(t, self.name, section, context, checks)
         self.finish()
 
     def _misfit(self, choice: Choice, section: Section) -> ModelError | None:

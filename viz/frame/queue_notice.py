@@ -22,7 +22,6 @@ from viz.scheduler.cache import Store
 from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
-from viz.wheels import Progress, under_way
 
 _PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
 POLL_SECONDS, SILENT_SECONDS = 0.05, 0.7
@@ -164,17 +163,16 @@ def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
     if not is_run():
         event.wait()
         return
-    start, last_state, loads = time.monotonic(), None, turns is stores().models.turns
+    start, last_place = time.monotonic(), None
     while not event.wait(POLL_SECONDS):
         raise_if_disconnected()
-        waited, progress = time.monotonic() - start, under_way() if loads else None
-        if waited > limits.WAIT_SECONDS and progress is None:
+        waited, place = time.monotonic() - start, turns.place(ticket)
+        if waited > limits.WAIT_SECONDS:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
-        stand = turns.place(ticket) if progress is None else (progress.name, progress.done // 10**6)
-        if waited > SILENT_SECONDS and stand != last_state:
-            _say(turns.place(ticket), progress)
-            last_state = stand
-    if last_state is not None:
+        if waited > SILENT_SECONDS and place != last_place:
+            t, last_place = translator(LANG.value), place
+            _PLACE.read().info(t("waiting.place", n=place) if place else t("waiting.working"))
+    if last_place is not None:
         _PLACE.read().empty()
 
 
@@ -189,12 +187,3 @@ def wait_until_warm(is_warm: threading.Event) -> None:
                 is_notice_open = True
     if is_notice_open:
         _PLACE.read().empty()
-
-
-def _say(place: int, progress: Progress | None) -> None:
-    t, notice = translator(LANG.value), _PLACE.read()
-    if progress is None:
-        notice.info(t("waiting.place", n=place) if place else t("waiting.working"))
-    else:
-        text = t("waiting.fetching", model=progress.name, done=progress.done // 10**6, total=progress.total // 10**6)
-        notice.progress(min(1.0, progress.done / progress.total), text)

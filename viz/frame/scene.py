@@ -15,7 +15,6 @@ from viz.frame.inputs import Chips, Choice, PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Call, Capture
-from viz.models.layers.latent import Latent
 from viz.models.layout import LoadedModel
 from viz.models.tokens import Tokens, spells_bytes
 from viz.params import link
@@ -92,7 +91,11 @@ def say_error(t: Translate, error: ValueError) -> None:
     What is not drawn for that reads nothing of the link: it stays there, for a reload.
     """
     link.keep_unread()
-    if isinstance(error, ModelError):
+    if isinstance(error, ModelError) and error.code == "fetching":
+        from viz.frame.fetching import say_fetch
+
+        say_fetch(t)
+    elif isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
     elif isinstance(error, OddWidthError):
@@ -117,11 +120,11 @@ def provenance_pooled(scene: Scene) -> None:
     _say_source(scene, untouched=False)
 
 
-def _say_source(scene: Scene, *, untouched: bool) -> None:
-    t, choice, spec = scene.t, scene.choice, scene.trace.projections.spec
-    source = choice.source
-    line = t(
-        f"source.{source.kind}_line",
+def source_line(scene: Scene, texts: str = "source") -> str:
+    """Return the sentence that says which numbers these are, of these texts."""
+    source, spec = scene.choice.source, scene.trace.projections.spec
+    return scene.t(
+        f"{texts}.{source.kind}_line",
         model=source.model,
         layer=scene.layer_number,
         layers=n_blocks(scene),
@@ -134,9 +137,13 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
         d_k=spec.d_k,
         n=len(scene.labels),
     )
+
+
+def _say_source(scene: Scene, *, untouched: bool) -> None:
+    t, source, line = scene.t, scene.choice.source, source_line(scene)
     st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
     if source.kind == "model":
-        say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
+        say_layer_kinds(t, compute.model(source.model), scene.capture.calls[scene.choice.layer])
     mask_added(scene)
 
 
@@ -159,15 +166,9 @@ def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
     if call.value_eps is not None:
         st.caption(t("note.values_normed"))
     if (latent := call.latent) is not None:
-        st.caption(paragraph(t("note.latent", c=latent.c), _latent_queries(t, latent), _shared_part(t, latent, call)))
-
-
-def _latent_queries(t: Translate, latent: Latent) -> str:
-    return "" if latent.c_q is None else t("note.latent_q", c_q=latent.c_q)
-
-
-def _shared_part(t: Translate, latent: Latent, call: Call) -> str:
-    return t("note.latent_turned" if call.rotary else "note.latent_joined", r=latent.r) if latent.r else ""
+        queries = "" if latent.c_q is None else t("note.latent_q", c_q=latent.c_q)
+        shared = t("note.latent_turned" if call.rotary else "note.latent_joined", r=latent.r) if latent.r else ""
+        st.caption(paragraph(t("note.latent", c=latent.c), queries, shared))
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -188,12 +189,13 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def unsupported_part(call: Call, supported: Collection[str]) -> str:
-    """Return a part of a model's layer that a section does not support: "sink", "gate", "latent", "values"; else ""."""
+    """Return a part of a layer that a section does not support: "sink", "gate", "latent", "values", "maps"; else ""."""
     has = {
         "sink": call.options.get("sink") is not None,
         "gate": call.gate is not None,
         "latent": call.latent is not None,
         "values": not call.has_own_values,
+        "maps": call.maps_only,
     }
     return next((part for part, is_there in has.items() if is_there and part not in supported), "")
 

@@ -65,13 +65,9 @@ def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], 
     # A page of pictures does without pyarrow.
     import pyarrow as pa
 
-    columns = data if isinstance(data, Mapping) else {name: [row[name] for row in data] for name in _names(data)}
+    columns = data if isinstance(data, Mapping) else {key: [row[key] for row in data] for key in next(iter(data), {})}
     table = pa.table({name: pa.array(values, from_pandas=True) for name, values in apply_change("", columns).items()})
     st.dataframe(table, hide_index=True, **options)
-
-
-def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(rows[0]) if rows else []
 
 
 def _fitting(chart: Chart) -> Chart:

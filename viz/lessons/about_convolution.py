@@ -39,9 +39,7 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
 @registered(ANSWERS, "number", "all_of_it", "nothing", "other")
 def without_sharpness(subject: Subject) -> Key:
     """Weight of each word when the sharpness is 0."""
-    n = len(subject.labels)
-    if n < 2:
-        raise PremiseError("too_short", n=2)
+    n = subject.at_least(2)
     weight = float(window(n, 1.0, 0.0)[0, 0])
     key = Key(right=(weight,), values={"n": n, "weight": Part(weight)}, traps={"all_of_it": 1.0, "nothing": 0.0})
     return key.hiding(Hidden(rows=tuple(range(n))))
@@ -50,9 +48,7 @@ def without_sharpness(subject: Subject) -> Key:
 @registered(ANSWERS, "option", codes=("edge", "nothing", "other_end"))
 def at_the_border(subject: Subject, alpha: float) -> Key:
     """Place the first word looks at in a head that looks at the word before."""
-    n = len(subject.labels)
-    if n < 3:
-        raise PremiseError("too_short", n=3)
+    n = subject.at_least(3)
     row = window(n, -1.0, alpha)[0]
     best = int(row.argmax())
     code = "nothing" if float(row[best]) < 0.5 else "edge" if best == 0 else "other_end"

@@ -15,12 +15,6 @@ APART = 0.02
 """A slip nearer to the right number than this is not reported."""
 
 
-def _places(subject: Subject, *places: int) -> None:
-    """Raises PremiseError, "too_short", if there are not so many words."""
-    if max(places) >= len(subject.labels):
-        raise PremiseError("too_short", n=max(places) + 1)
-
-
 def _key(right: float, traps: dict[str, float], **values: str | int | float | tuple[float, ...]) -> Key:
     distinct = {reason: value for reason, value in traps.items() if abs(value - right) > APART}
     return Key(right=(right,), values=values, traps=distinct)
@@ -39,7 +33,7 @@ def _vector(numbers: Tensor) -> tuple[float, ...]:
 @registered(ANSWERS, "number", "key", "word", "other")
 def query_number(subject: Subject, word: int, column: int) -> Key:
     """One number of a word's query: the word's vector times a column of W_Q."""
-    _places(subject, word)
+    subject.at_least(word + 1)
     trace, q = subject.trace, _of_head(subject, "q")
     x, of_column = trace.x[word], trace.projections.w_q[:, subject.head * q.shape[-1] + column]
     if not math.isclose(float(x @ of_column), float(q[word, column]), rel_tol=1e-4, abs_tol=1e-4):
@@ -55,7 +49,7 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
 @registered(ANSWERS, "number", "swapped", "scaled", "other")
 def score(subject: Subject, query: int, key: int) -> Key:
     """The score of a pair: the dot product of a query and a key."""
-    _places(subject, query, key)
+    subject.at_least(max(query, key) + 1)
     q, k, scores = _of_head(subject, "q"), _of_head(subject, "k"), subject.trace.scores[subject.head]
     right = float(scores[query, key])
     traps = {"swapped": float(scores[key, query]), "scaled": float(subject.trace.scaled[subject.head][query, key])}
@@ -68,7 +62,7 @@ def score(subject: Subject, query: int, key: int) -> Key:
 @registered(ANSWERS, "number", "by_width", "as_it_was", "other")
 def scaled_score(subject: Subject, query: int, key: int) -> Key:
     """The score divided by the root of the head's width."""
-    _places(subject, query, key)
+    subject.at_least(max(query, key) + 1)
     width, unscaled = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
     right = float(subject.trace.scaled[subject.head][query, key])
     if not math.isclose(unscaled, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
@@ -83,7 +77,7 @@ def scaled_score(subject: Subject, query: int, key: int) -> Key:
 @registered(ANSWERS, "number", "without_e", "even", "other")
 def weight(subject: Subject, query: int, key: int) -> Key:
     """The weight of a pair: e to its score, as a share of the row's."""
-    _places(subject, query, key)
+    subject.at_least(max(query, key) + 1)
     masked = subject.trace.masked[subject.head][query]
     right, open_cells = float(subject.weights[query, key]), masked.isfinite()
     if not right:
@@ -100,7 +94,7 @@ def weight(subject: Subject, query: int, key: int) -> Key:
 @registered(ANSWERS, "number", "even", "largest", "other")
 def weighted_sum(subject: Subject, query: int, column: int) -> Key:
     """One number of what a word takes along: the values, each times its weight, added up."""
-    _places(subject, query)
+    subject.at_least(query + 1)
     values, row = _of_head(subject, "v")[:, column], subject.weights[query]
     right = float(subject.trace.head_outputs[subject.head][query, column])
     traps = {"even": float(values.mean()), "largest": float(values[int(row.argmax())])}
@@ -113,7 +107,7 @@ def weighted_sum(subject: Subject, query: int, column: int) -> Key:
 @registered(ANSWERS, "number", "as_it_was", "other")
 def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
     """The weight of a pair when the mask has taken others out of the row."""
-    _places(subject, query, key)
+    subject.at_least(max(query, key) + 1)
     row, before = subject.weights[query], row_softmax(subject.trace.scaled[subject.head])[query]
     right = float(row[key])
     check_mask_changes(subject, query)

@@ -1,18 +1,26 @@
-"""Answers about a layer of heads: its sizes, the order of its steps, and how the heads come together."""
+"""Answers about a layer of heads: its sizes, its steps, how the heads come together, and why there are several."""
 
 from dataclasses import fields
 
 import torch
 
+from viz.core.analysis.map_statistics import weight_at_offset
+from viz.core.analysis.several_heads import lost, neighbours, offset_scores
+from viz.core.attention import row_softmax
 from viz.core.cost.attention import parameters
 from viz.core.heads import MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
+from viz.lessons.about_weights import most_of_heads
 from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
 STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
 """The steps of a layer, by the letters they have in its trace."""
+HEADS = ({-1: 0.5, 1: 0.5}, {-1: 1.0}, {1: 1.0})
+"""Shares by offset: the head that divides itself between both neighbours, and those that look at one of them."""
+NOTHING = 1e-9
+"""A share below it is rounding."""
 
 
 def _several(subject: Subject) -> AttentionSpec:
@@ -111,9 +119,7 @@ def one_head_instead(subject: Subject) -> Key:
 @registered(ANSWERS, "option", codes=("words", "places", "new"))
 def shuffled(subject: Subject) -> Key:
     """Weights when the words stand in the opposite order, with the same vectors and, as drawn, no mask."""
-    trace, n = subject.trace, len(subject.labels)
-    if n < 3:
-        raise PremiseError("too_short", n=3)
+    trace, n = subject.trace, subject.at_least(3)
     if subject.chosen.get("source") == "model":
         raise PremiseError("knows_places")
     order = torch.arange(n - 1, -1, -1)
@@ -124,3 +130,25 @@ def shuffled(subject: Subject) -> Key:
     # Of equal words both are right.
     right = tuple(code for code in off if off[code] < 1e-4) or ("new",)
     return Key(right=right, values=values, wrong=lambda answer: (str(answer), {}))
+
+
+def _lost(heads: tuple[dict[int, float], ...]) -> float:
+    """The share of both neighbours of random vectors that no read-out gets from what these heads bring."""
+    # These are the numbers of the picture.
+    x = torch.randn(512, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    read = torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
+    return float(lost(read, neighbours(x)))
+
+
+@registered(ANSWERS, "number", "one", "more", "other")
+def heads_for_two_places(_: Subject) -> Key:
+    """The fewest heads that bring the word before and the word after and lose nothing of them."""
+    losses = {1: _lost(HEADS[:1]), 2: _lost(HEADS[1:])}
+    fewest = min(n for n, share in losses.items() if share < NOTHING)
+    return Key(right=(float(fewest),), values={"n": fewest, "lost": Part(losses[1])}, traps={"one": 1.0, "more": 3.0})
+
+
+@registered(ANSWERS, "head", "little")
+def next_word_head(subject: Subject) -> Key:
+    """The heads in which a token looks at the one after it."""
+    return most_of_heads(subject, lambda weights: weight_at_offset(weights, 1).mean(-1), near=0.9)

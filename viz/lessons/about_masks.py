@@ -37,9 +37,7 @@ def check_mask_changes(subject: Subject, place: int) -> None:
 @registered(ANSWERS, "cell", "back", "itself")
 def looks_ahead(subject: Subject) -> Key:
     """Every cell in which a word looks at a later one."""
-    n = len(subject.labels)
-    if n < 2:
-        raise PremiseError("too_short", n=2)
+    n = subject.at_least(2)
     right = tuple((row, column) for row in range(n) for column in range(row + 1, n))
 
     def wrong(answer: tuple[int, int]) -> Because:
@@ -53,9 +51,7 @@ def looks_ahead(subject: Subject) -> Key:
 @registered(ANSWERS, "number", "all", "half", "without_itself", "other")
 def open_cells(subject: Subject) -> Key:
     """Number of cells a causal mask leaves open on these words."""
-    n = len(subject.labels)
-    if n < 3:
-        raise PremiseError("too_short", n=3)
+    n = subject.at_least(3)
     n_open = int(masks.causal(n, n).sum())
     traps = {"all": float(n * n), "half": n * n / 2, "without_itself": float(n_open - n)}
     return Key(right=(float(n_open),), values={"n": n, "all": n * n, "open": n_open}, traps=traps)
@@ -64,10 +60,7 @@ def open_cells(subject: Subject) -> Key:
 @registered(ANSWERS, "number", "even", "nothing", "other")
 def first_row(subject: Subject) -> Key:
     """Weight the first word gives itself under the layer's mask."""
-    n = len(subject.labels)
-    sees = allowed(subject)[0]
-    if n < 2:
-        raise PremiseError("too_short", n=2)
+    n, sees = subject.at_least(2), allowed(subject)[0]
     if int(sees.sum()) != 1 or not bool(sees[0]):
         raise PremiseError("not_alone", query=subject.name(0))
     check_whole_row(subject, 0)
@@ -98,9 +91,7 @@ def with_the_mask(subject: Subject, query: str, key: str) -> Key:
 @registered(ANSWERS, "mask", "too_much", "too_little")
 def itself_and_before(subject: Subject) -> Key:
     """Check that the mask lets every word look at itself and at the word before it, and no further."""
-    n, mask = len(subject.labels), allowed(subject)
-    if n < 3:
-        raise PremiseError("too_short", n=3)
+    n, mask = subject.at_least(3), allowed(subject)
     target = masks.window(n, n, 1) & masks.causal(n, n)
     values: Values = {"open": int(target.sum()), "all": n * n}
 

@@ -20,8 +20,7 @@ def _last_scores(subject: Subject) -> Tensor:
     Raises:
         PremiseError: "too_short"; "blind" if the row may look nowhere.
     """
-    if len(subject.labels) < 4:
-        raise PremiseError("too_short", n=4)
+    subject.at_least(4)
     scores = subject.trace.masked[subject.head, -1]
     if not bool(scores.isfinite().any()):
         raise PremiseError("blind", word=subject.name(len(subject.labels) - 1))
@@ -55,8 +54,7 @@ def _output_of_last(subject: Subject, *, without: int | None = None) -> Tensor:
 @registered(ANSWERS, "number", "even", "other")
 def first_share(subject: Subject) -> Key:
     """Mean share of a row that the head gives the first token; the first row has no choice and does not count."""
-    if len(subject.labels) < 4:
-        raise PremiseError("too_short", n=4)
+    subject.at_least(4)
     share = float(first_token_share(subject.weights))
     even = float(first_token_share(even_weights(subject)[subject.head]))
     where: Values = {"layer": subject.layer, "head": subject.head, "token": subject.name(0), "n": len(subject.labels)}

@@ -24,8 +24,7 @@ def sink_head(subject: Subject) -> Key:
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def value_length(subject: Subject) -> Key:
     """Compare the length of the first token's value after W_O with the mean of the others."""
-    if len(subject.labels) < 3:
-        raise PremiseError("too_short", n=3)
+    subject.at_least(3)
     H = len(subject.trace.weights)
     norms = message_norms(share_kv(subject.trace.v, H), subject.trace.projections.w_o.unflatten(0, (H, -1)))
     first, mean_length = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
@@ -66,8 +65,7 @@ def sharp_and_strong(subject: Subject) -> Key:
     trace, H = subject.trace, len(subject.trace.weights)
     if H < 2:
         raise PremiseError("one_head")
-    if len(subject.labels) < 3:
-        raise PremiseError("too_short", n=3)
+    subject.at_least(3)
     peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
     first, second = peaks.topk(2).values.tolist()
     if first - second < ALIKE:

@@ -155,8 +155,7 @@ def most_of_heads(subject: Subject, mean_of: Callable[[Tensor], Tensor], near: f
     Raises:
         PremiseError: "too_short"; "no_such_head" if that is less than one half.
     """
-    if len(subject.labels) < 4:
-        raise PremiseError("too_short", n=4)
+    subject.at_least(4)
     means = torch.stack([mean_of(subject.weights_of(layer)) for layer in range(subject.n_layers)])
     best = float(means.max())
     if best < 0.5:
@@ -181,10 +180,7 @@ def previous_word_head(subject: Subject) -> Key:
 @registered(ANSWERS, "option", codes=("first", "itself", "beside", "far"))
 def most_goes_to(subject: Subject) -> Key:
     """The largest share of a layer's weight: the first token's, a token's for itself, a neighbour's, or all others'."""
-    weights = subject.trace.weights
-    n = weights.shape[-1]
-    if n < 5:
-        raise PremiseError("too_short", n=5)
+    weights, n = subject.trace.weights, subject.at_least(5)
     away = (torch.arange(n)[:, None] - torch.arange(n)).abs()
     away[:, 0] = -1
     kinds = {"first": away == -1, "itself": away == 0, "beside": away == 1, "far": away > 1}

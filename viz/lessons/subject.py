@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from viz.core.heads import MultiHeadTrace
+from viz.lessons.key import PremiseError
 
 SPACE = "␣"
 """Label of the space before a word, where a tokenizer takes it for a part of the word."""
@@ -82,6 +83,16 @@ class Subject:
     def weights(self) -> Tensor:
         """Of that head, (Q, K)."""
         return self.trace.weights[self.head]
+
+    def at_least(self, n: int) -> int:
+        """Return the number of tokens.
+
+        Raises:
+            PremiseError: "too_short", if there are fewer than ``n``.
+        """
+        if len(self.labels) < n:
+            raise PremiseError("too_short", n=n)
+        return len(self.labels)
 
     def word(self, place: int) -> str:
         """A token as it stands in a sentence."""

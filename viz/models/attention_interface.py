@@ -172,8 +172,8 @@ def _attention(
     recorder = _current.get()
     if recorder is not None and recorder.streamed is not None:
         causal = extra_options.get("is_causal")
-        causal = getattr(module, "is_causal", True) if causal is None else causal
-        return recorder.streamed(module, query, key, value, options, bool(causal)).transpose(1, 2).contiguous(), None
+        causal = getattr(module, "is_causal", None) if causal is None else causal
+        return recorder.streamed(module, query, key, value, options, causal).transpose(1, 2).contiguous(), None
     n_heads = query.shape[1]
     trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
     output = trace.output.transpose(1, 2)
@@ -231,19 +231,15 @@ def watch(layers: tuple[Layer, ...]) -> None:
         if (recorder := _current.get()) is not None and options.get("position_embeddings", ()) is None:
             recorder.unplaced.add(id(module))
 
-    def note_gate(layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
+    def note_output(part: str, layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
         if (recorder := _current.get()) is not None and recorder.streamed is None:
-            recorder.gates[id(layer.attention)] = output[0]
-
-    def note_latent(layer: Layer, module: nn.Module, _: Any, output: Tensor) -> None:
-        if (recorder := _current.get()) is not None and recorder.streamed is None:
-            recorder.latents[id(layer.attention)] = output[0]
+            getattr(recorder, part)[id(layer.attention)] = output[0]
 
     for layer in layers:
         if (down := compressing(layer)) is not None:
-            down.register_forward_hook(partial(note_latent, layer))
-        if (gate := gate_module(layer)) is not None:
-            gate.register_forward_hook(partial(note_gate, layer))
+            down.register_forward_hook(partial(note_output, "latents", layer))
+        if layer.layout.gate and (gate := gate_module(layer)) is not None:
+            gate.register_forward_hook(partial(note_output, "gates", layer))
         if layer.changes() != layer.changes(has_positions=False):
             layer.attention.register_forward_pre_hook(note_positions, with_kwargs=True)
         for projection in layer.projections[:2]:

@@ -17,15 +17,16 @@ from viz.core.analysis.lens import chances
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
+from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
 from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
-from viz.models.layers.states import states_of
+from viz.models.layers.states import maps_fields, states_of
 from viz.models.layout import Layer, LoadedModel
-from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
+from viz.models.tokens import Prediction, Tokens, guesses, read_text, shift
 
 Head = tuple[int, int]
 """(layer, head), 0-based."""
@@ -42,6 +43,7 @@ class Call:
     1) multiplies what each head gives, before W_O. ``latent``: ``memory`` is short vectors, ``x`` may be too.
     ``value_eps``: values are divided by their root mean square after the projection, with this epsilon. ``source`` is
     the number of the layer that ``memory`` and W_K and W_V belong to, where this layer reads another's keys and values.
+    ``maps_only``: a layer that hands out its weights alone: q are their logarithms, k picks them, the rest is 0.
     """
 
     q: Tensor
@@ -56,6 +58,7 @@ class Call:
     latent: Latent | None = None
     value_eps: float | None = None
     source: int | None = None
+    maps_only: bool = False
 
     @property
     def has_own_values(self) -> bool:
@@ -129,6 +132,8 @@ class Capture:
     def _call(self, i: int, stack: str | None, allowed: Tensor | None) -> Call:
         check()
         call = (self.calls if stack is None else self.stacks[stack])[i]
+        if allowed is None:
+            return call
         return replace(call, options={**call.options, "allowed": combine(call.options.get("allowed"), allowed)})
 
     def layer(self, i: int, *, stack: str | None = None, allowed: Tensor | None = None) -> AttentionTrace:
@@ -153,7 +158,9 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     record = recorder.seen[id(layer.attention)]
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
-    memory = read_memory(layer, memory, recorder.latents)
+    latent = read_latent(layer) if layer.layout.latent else None
+    if latent is not None:
+        memory = read_memory(layer, latent, memory, recorder.latents)
     q, k, v = record["q"], record["k"], record["v"]
     options, projections = unbatched(record["options"]), read_weights(layer, q, k, v, x, memory)
     changes = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
@@ -163,8 +170,8 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
     return Call(
         q=q, k=k, v=v, x=x, memory=memory, options=options, rotation=changes, projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
-        latent=read_latent(layer),
-        value_eps=value_eps(layer),
+        latent=latent,
+        value_eps=value_eps(layer) if layer.layout.value_norm else None,
         source=None if layer.source is None else layer.source.index,
     )  # fmt: skip
 
@@ -186,22 +193,6 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
         best = chances(logits[at - len(ids)]).topk(min(n, logits.shape[-1]))
         candidate_labels = guesses(model.tokenizer, best.indices.tolist())
         yield Prediction(at=at, labels=candidate_labels, probabilities=tuple(best.values.tolist()))
-
-
-def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
-    """Shift tokens right by one place behind the start token: the input of a decoder that writes them."""
-    start_candidates = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
-    # A T5 begins with its padding.
-    start = next((token for token in start_candidates if token is not None), 0)
-    return Tokens(
-        ids=(start, *tokens.ids[:-1]),
-        labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
-        special=(True, *tokens.special[:-1]),
-        words=(0, *(word + 1 for word in tokens.words[:-1])),
-        n_excess=tokens.n_excess,
-        text=tokens.text,
-        spans=((0, 0), *tokens.spans[:-1]) if tokens.spans else (),
-    )
 
 
 def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
@@ -263,20 +254,33 @@ def capture_tokens(
             own positions to them.
     """
     check_tokens(model, tokens)
-    shifted = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
+    shifted = (
+        shift(model.tokenizer, model.model.config, target or tokens) if model.model.config.is_encoder_decoder else None
+    )
     off = {index: [head for at, head in heads_off if at == index] for index, _ in heads_off}
     edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
+    layout = model.layers[0].layout
+    if layout.maps_only and (heads_off or vectors is not None):
+        raise ModelError("maps", model=model.entry.id)
+    inputs = _inputs(model, tokens, shifted, vectors) | ({"output_attentions": True} if layout.maps_only else {})
     with torch.inference_mode(), recording(edits) as recorder:
-        result = model.model(**_inputs(model, tokens, shifted, vectors), output_hidden_states=True, return_dict=True)
-        calls = calls_of(model.layers, recorder)
+        try:
+            result = model.model(**inputs, output_hidden_states=True, return_dict=True)
+        # CLIP and OWL-ViT ask for tokens, though vectors stand in their place.
+        except (AttributeError, TypeError, ValueError) as error:
+            raise error if vectors is None else ModelError("no_vectors", model=model.entry.id) from error
+        if layout.maps_only:
+            calls = {layout.stack: tuple(Call(**maps_fields(maps[0], model.width)) for maps in result.attentions)}
+        else:
+            calls = calls_of(model.layers, recorder)
         states = states_of(result, model)
         logits = None if shifted else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
-    final = next(iter(states.values()))[-1]
+    final, numbers = next(iter(states.values()))[-1], model.numbers
     check_finite(model, states)
     return Capture(
         tokens=tokens, target=shifted, final=final, predictions=predictions, states=states, stacks=calls,
-        numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,
+        numbers=() if numbers == tuple(range(len(numbers))) else numbers,
     )  # fmt: skip
 
 

@@ -1,8 +1,6 @@
 """One text asks, another answers: cross-attention from every source of numbers, as one capture."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import torch
 
@@ -14,16 +12,13 @@ _POSITION_FREE = frozenset(("scale", "score_mod"))
 """Options that apply to any score. A mask and a bias belong to the places of one text and are dropped."""
 
 
-def _position_free_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in _POSITION_FREE}
-
-
 def _meet(asks: Call, answers: Call) -> Call:
     r"""The same heads with :math:`Q = X W_Q` of one text and :math:`K = M W_K, V = M W_V` of another.
 
     Where the layer turns q and k by position, each text's places are its own, counted from 0.
     """
-    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_position_free_options(asks.options))
+    options = {name: value for name, value in asks.options.items() if name in _POSITION_FREE}
+    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=options)
 
 
 def pair(asks: Capture, answers: Capture) -> Capture:

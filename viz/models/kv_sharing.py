@@ -22,10 +22,14 @@ def with_fewer(capture: Capture, n_kv_heads: int) -> Capture:
     group is X times the mean of W: pooling heads is pooling weights, also where RoPE turns all heads alike.
 
     Raises:
-        ValueError: if the number of key/value heads is not a multiple of ``n_kv_heads``.
+        ValueError: if the number of key/value heads is in no layer a multiple of ``n_kv_heads``.
     """
+    can_pool = [len(call.k) % n_kv_heads == 0 for call in capture.calls]
 
     def pool(call: Call) -> Call:
+        # Gemma 4 has another number in some layers: these stay as they are.
+        if any(can_pool) and len(call.k) % n_kv_heads:
+            return call
         weights = HeadWeights.from_mha(call.projections, n_kv_heads)
         return replace(call, k=pool_heads(call.k, n_kv_heads), v=pool_heads(call.v, n_kv_heads), projections=weights)
 

@@ -49,6 +49,7 @@ class Layout:
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
     clip: str = ""
+    maps_only: bool = False
 
     def fits(self, config: Any) -> bool:
         """Return whether the layout describes models with this configuration."""
@@ -75,9 +76,9 @@ def _tables() -> Any:
     return tomllib.loads((Path(__file__).parent / "layouts.toml").read_text("utf-8"))
 
 
-def families() -> tuple[str, ...]:
-    """The families of models that can be opened from a folder, in the order of the alphabet."""
-    return tuple(sorted({layout.family for layout in layouts()}))
+def families(*, maps_only: bool = False) -> tuple[str, ...]:
+    """The families that can be opened from a folder; ``maps_only``: those whose own code hands out its maps alone."""
+    return tuple(sorted({layout.family for layout in layouts() if layout.maps_only == maps_only}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,9 +193,8 @@ class LoadedModel:
     @property
     def held_bytes(self) -> int:
         """Bytes beside the weights, where they are many: SentencePiece's pieces stand in a tree, 1 kB each."""
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        unigram = backend is not None and type(backend.model).__name__ == "Unigram"
-        return len(self.tokenizer) * PIECE_BYTES if unigram else 0
+        backend = getattr(getattr(self.tokenizer, "backend_tokenizer", None), "model", None)
+        return len(self.tokenizer) * PIECE_BYTES if type(backend).__name__ == "Unigram" else 0
 
     @property
     def width(self) -> int:
@@ -220,13 +220,10 @@ class LoadedModel:
         return rows
 
     def _rows(self) -> Tensor | None:
-        if not (path := self.layers[0].layout.positions):
-            return None
-        table = self.model.base_model.get_submodule(path)
-        # BART's first rows belong to no place, nor do RoBERTa's, whose places are counted on from its padding.
-        padding = getattr(table, "padding_idx", None)
-        before = getattr(table, "offset", 0) if padding is None else padding + 1
-        return table.weight.detach().float()[before:]
+        from viz.models.layers.tables import position_rows
+
+        path = self.layers[0].layout.positions
+        return position_rows(self.model.base_model, path, self.width) if path else None
 
 
 def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
@@ -267,7 +264,7 @@ def check_family(entry: Entry, family: str) -> None:
     """
     if kind := refused_kind(family):
         raise ModelError(f"family_{kind}", model=entry.id, family=family)
-    if family not in families():
+    if family not in (*families(), *families(maps_only=True)):
         alike = get_close_matches(family, families(), n=5, cutoff=0)
         raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
     if needed := first_versions().get(family):

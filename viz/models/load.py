@@ -24,7 +24,7 @@ from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.unlisted import check_format, find_weights, other_pickles
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
 from viz.models.layers.find import find_layers, name_base, separate_shared_layers
-from viz.models.layout import LoadedModel, check_family, check_settings
+from viz.models.layout import LoadedModel, check_family, check_settings, families
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -92,7 +92,9 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
         raise corrupt(entry, error) from error
 
 
-def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
+def read_checkpoint(
+    entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None, config: Any = None
+) -> Any:
     """The model of a folder that was checked, with our attention.
 
     Args:
@@ -100,20 +102,22 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         folder: with its configuration, and its weights unless these are given.
         model_class: one of transformers.
         weights: those of the model by its own names, where the files have others.
+        config: where it is not the folder's.
 
     Raises:
         ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
             sizes.
     """
     options = {"use_safetensors": True} if weights is None else {"state_dict": weights}
+    is_own = family_of(read_json(entry, folder / "config.json")) in families(maps_only=True)
     try:
         model, report = model_class.from_pretrained(
             folder if weights is None else None,
-            attn_implementation=INTERFACE,
+            attn_implementation="eager" if is_own else INTERFACE,
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
-            **options | ({} if weights is None else {"config": _config(folder)}),
+            **options | ({} if weights is None else {"config": config or _config(folder)}),
             **OPTIONS,
         )
     except Exception as error:
@@ -214,6 +218,8 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     quantised.check_types(weights, shell.state_dict(), entry)
     if adapter is not None:
         weights = adapters.merge_folder(weights, adapter, entry)
+        adapters.fit_vocabulary(full := _config(folder), shell, weights)
+        return read_checkpoint(entry, folder, type(shell), weights, config=full)
     return read_checkpoint(entry, folder, type(shell), weights)
 
 

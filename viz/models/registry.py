@@ -105,32 +105,32 @@ class Entry:
         return Path(files[0]).parent if all(isinstance(file, str) for file in files) else None
 
 
-def _entry(*, path: str | None = None, **fields: Any) -> Entry:
-    """A path of the registry is relative to the project."""
-    return Entry(**fields, path=None if path is None else ROOT / path)
+@cache
+def _tables() -> dict[str, list[dict[str, Any]]]:
+    """The registry's tables by their kind; its paths are relative to the project."""
+    kinds = tomllib.loads((Path(__file__).parent / "registry.toml").read_text("utf-8"))
+    for table in (table for tables in kinds.values() for table in tables if "path" in table):
+        table["path"] = ROOT / table["path"]
+    return kinds
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every model a user may choose, the default one first."""
-    with (Path(__file__).parent / "registry.toml").open("rb") as file:
-        return tuple(_entry(**model) for model in tomllib.load(file)["model"])
+    return tuple(Entry(**model) for model in _tables()["model"])
 
 
 @cache
 def checkpoints() -> tuple[Entry, ...]:
     """Points of a model's training that were kept; in everything but ``of`` and ``step`` they are as the model is."""
-    with (Path(__file__).parent / "registry.toml").open("rb") as file:
-        points = tomllib.load(file)["checkpoint"]
     models = {entry.id: entry for entry in entries()}
-    return tuple(replace(models[point["of"]], **point | {"path": ROOT / point["path"]}) for point in points)
+    return tuple(replace(models[point["of"]], **point) for point in _tables()["checkpoint"])
 
 
 @cache
 def picture_entries() -> tuple[Entry, ...]:
     """The models that read pictures: this project's own."""
-    with (Path(__file__).parent / "registry.toml").open("rb") as file:
-        return tuple(_entry(**model) for model in tomllib.load(file)["picture_model"])
+    return tuple(Entry(**model) for model in _tables()["picture_model"])
 
 
 def _whole_path(folder: Path) -> Path:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.spelling.pieces import Span, parts, share_out, spell
+from viz.models.spelling.pieces import Span, parts, share_out, spell, spells_bytes
 from viz.models.spelling.visible import SPACE, is_mark, visible
 from viz.models.spelling.words import number_words, words_in
 
@@ -156,16 +156,6 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
     )
 
 
-def spells_bytes(tokenizer: Any) -> bool:
-    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
-
-    It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
-    """
-    space, mark = (tokenizer.convert_tokens_to_ids(token) for token in "Ġ▁")
-    none = (None, tokenizer.unk_token_id)
-    return space not in none and mark in none
-
-
 def labels(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     """Label tokens that follow one another.
 
@@ -189,3 +179,19 @@ def word_token(tokenizer: Any, word: str) -> int | None:
     ways = [tokenizer.encode(way, add_special_tokens=False) for way in (f" {word}", word)] if word else []
     best: list[int] = min((way for way in ways if way), key=len, default=[])
     return best[0] if best else None
+
+
+def shift(tokenizer: Any, config: Any, tokens: Tokens) -> Tokens:
+    """Shift tokens right by one place behind the start token: the input of a decoder that writes them."""
+    start_candidates = (getattr(config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
+    # A T5 begins with its padding.
+    start = next((token for token in start_candidates if token is not None), 0)
+    return Tokens(
+        ids=(start, *tokens.ids[:-1]),
+        labels=(*labels(tokenizer, [start]), *tokens.labels[:-1]),
+        special=(True, *tokens.special[:-1]),
+        words=(0, *(word + 1 for word in tokens.words[:-1])),
+        n_excess=tokens.n_excess,
+        text=tokens.text,
+        spans=((0, 0), *tokens.spans[:-1]) if tokens.spans else (),
+    )

@@ -51,7 +51,8 @@ def check_granted(model: Any) -> None:
     # Layers come before the model, so that the sentence names one.
     for path, module in reversed(list(model.named_modules())):
         name = type(module).__name__
-        kind = "flash" if "Flash" in name else "sdpa" if "Sdpa" in name else implementation(module)
+        # Classes of transformers up to 4.47; a family may be called Flash itself.
+        kind = "flash" if name.endswith("FlashAttention2") else "sdpa" if "Sdpa" in name else implementation(module)
         if kind not in ("eager", None) and ("Attention" in name or not path):
             raise ValueError(
                 f"{type(model).__name__} was asked for eager attention and {name} still computes {kind!r}, so the "

@@ -1,9 +1,13 @@
 """Files that a grid is saved in: where they can be, and sentences where they cannot."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
+
+from viz.components.take_away import PooledStack
+from viz.text import fill
 
 
 def file_at(path: Any) -> Path:
@@ -55,3 +59,25 @@ def places_of(heads: Any) -> list[tuple[int, int]]:
     if any(not isinstance(place, tuple | list) or len(place) != 2 for place in places):
         raise ValueError(f'heads={heads!r} is no list of (layer, head): heads=[(3, 1), (3, 4)], or heads="all".')
     return [(layer, head) for layer, head in places]
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes in megabytes."""
+    return f"{size / 1e6:,.1f}"
+
+
+def pooled_fact(around: Mapping[str, str], stacks: Sequence[PooledStack]) -> str:
+    """Say of each stack in a file how its maps were pooled, and which heads are whole."""
+    sentences = []
+    for stack in stacks:
+        exact_places = [divmod(index, stack.n_heads) for index in stack.exact]
+        names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in exact_places)
+        values = {"name": around[f"stack_{stack.name}"], "p": stack.pool, "heads": names}
+        sentences.append(fill(around["pooled_with" if exact_places else "pooled_all"], **values))
+    return " ".join(sentences)
+
+
+def size_facts(around: Mapping[str, str], n_layers: int, n_heads: int, n: int) -> tuple[str, str]:
+    """Say how many heads of how many tokens there are, and the day."""
+    what = fill(around["layers"], layers=n_layers, heads=n_heads, n=n)
+    return what, fill(around["saved"], date=date.today().isoformat())

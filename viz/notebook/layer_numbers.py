@@ -32,6 +32,12 @@ def noting_makers(model: Any) -> Iterator[dict[int, str]]:
             hook.remove()
 
 
+def rounds_of(attentions: Sequence[Any], makers: dict[int, str]) -> int:
+    """Return how many modules made these maps, where some made several; 0 where each made one or it is not known."""
+    paths = [makers.get(layer.data_ptr(), "") for layer in attentions if isinstance(layer, Tensor)]
+    return len(set(paths)) if "" not in paths and len(set(paths)) < len(paths) else 0
+
+
 def numbers_of(attentions: Sequence[Any], makers: dict[int, str], config: Any) -> list[int]:
     """Return the number of each layer in the model.
 

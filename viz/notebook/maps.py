@@ -12,12 +12,17 @@ from viz.components.head_grid import pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
 from viz.notebook.forms.arrays import as_maps
+from viz.notebook.forms.mistakes import constant_sum, locate_invalid, mask_note, wrong_axis
 from viz.notebook.on_demand import LayerOnDemand
-from viz.notebook.precision import PLAIN
-from viz.notebook.survey import LayerSurvey, survey_layer
+from viz.notebook.survey import PLAIN, LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000
 """Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
+
+OTHERWISE = (
+    "Rows of weights sum to 1 at most. Numbers that were changed after the softmax do not: dropout in training would "
+    "(model.eval() ends it), and so would a scale."
+)
 
 SENT_BYTES = 12_000_000
 """Of all maps of a stack at 16 bits: 72 heads of 288 tokens. To pack more takes longer than 3 seconds on one core."""
@@ -27,7 +32,7 @@ SENT_BYTES = 12_000_000
 class Maps:
     """The maps of one stack, (H, Q, K) a layer, float32, by the number of the layer; and what is to be said of them.
 
-    ``nobody`` (H, Q) a layer is what a row gives to no token that is shown, where some rows do not sum to 1. ``masked``
+    ``nobody`` (H, Q) a layer is what is missing in a row, where some rows do not sum to 1. ``masked``
     (Q, K) is where no head of any layer looks, if there is such a place: a weight of 0 alone says little, for in 16
     bits everything below 6e-8 is 0. ``small`` are the maps as the largest of every ``pool`` x ``pool`` block, where
     there are many.
@@ -42,6 +47,7 @@ class Maps:
     pool: int = 1
     sums: tuple[float, float] = (1.0, 1.0)
     heads_assumed: int = 0
+    mask_note: str | None = None
 
     def head(self, number: int, head: int) -> Tensor:
         """Return one map (Q, K), float32, without reading the layer's others."""
@@ -154,12 +160,14 @@ def _survey(layers: LayersAsGiven, name: str, heads_assumed: int, *, is_large: b
                 f"Layer {i} of the {name} attentions has maps of {_size(survey.shape)}, layer {next(iter(surveys))} of "
                 f"{_size(first.shape)}: all layers of a stack have the same heads and tokens."
             )
-        _check_weights(survey, f"layer {i} of the {name} attentions")
+        _check_weights(survey, layers, i, name)
         nowhere = nowhere & survey.nowhere
     if bool(nowhere.all()):
         raise ValueError(f"Every number in the {name} attentions is 0: nothing looks anywhere.")
     rest, low_high = _missing(layers, surveys, name)
+    lowest = next(iter(surveys))
     return Maps(
+        mask_note=None if is_large else mask_note(layers.raw(lowest), surveys[lowest].tolerance),
         layers=layers, nobody=rest, shape=survey.shape, sums=low_high, heads_assumed=heads_assumed, pool=pool,
         small={i: survey.small for i, survey in surveys.items()} if is_large else {},
         measures={i: survey.measures for i, survey in surveys.items()},
@@ -177,27 +185,22 @@ def _missing(
     if low >= 1 - PLAIN and high <= 1 + PLAIN:
         return {}, (1.0, 1.0)
     off = max(survey.tolerance for survey in surveys.values())
+    i = max(sums, key=lambda number: float((sums[number].where(sums[number] != 0, 1.0) - 1).abs().max()))
+    total, raw = sums[i], layers.raw(i)
     if high > 1 + off:
-        i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
+        factor = constant_sum(total, off)
+        otherwise = f"Every row sums to {factor:.3f}: layer / {factor:.3f}." if factor else OTHERWISE
         raise ValueError(
             f"In layer {i} of the {name} attentions, the row of token {query} in head {head} sums to "
             f"{float(total.max()):.3f} and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. "
-            f"{_reason(layers.raw(i))}"
+            f"{wrong_axis(raw, off) or otherwise}"
         )
     if low >= 1 - off:
         return {}, (1.0, 1.0)
+    if sentence := wrong_axis(raw, off):
+        raise ValueError(f"In layer {i} of the {name} attentions rows sum to {low:.3f} to {high:.3f}. {sentence}")
     return {i: (1 - total).clamp(min=0).where(total != 0, 0.0) for i, total in sums.items()}, (low, high)
-
-
-def _reason(weights: Tensor) -> str:
-    """Sentence on maps with rows that sum to more than 1."""
-    if bool(((weights.float().sum(-2) - 1).abs() < PLAIN).all()):
-        return "Its columns sum to 1: these maps are transposed, or their softmax ran over the queries."
-    return (
-        "Rows of weights sum to 1 at most. Numbers that were changed after the softmax do not: dropout in training "
-        "would (model.eval() ends it), and so would a scale."
-    )
 
 
 def _size(shape: Sequence[int]) -> str:
@@ -205,16 +208,21 @@ def _size(shape: Sequence[int]) -> str:
     return f"{heads} heads, {queries} × {keys} tokens"
 
 
-def _check_weights(survey: LayerSurvey, name: str) -> None:
+def _check_weights(survey: LayerSurvey, layers: LayersAsGiven, i: int, name: str) -> None:
     """Refuse numbers that are no weights.
 
     Raises:
-        ValueError: saying what they are.
+        ValueError: saying what they are, and where.
     """
+    start = f"Some numbers in layer {i} of the {name} attentions are"
     if not (math.isfinite(survey.lowest) and math.isfinite(survey.highest)):
-        raise ValueError(f"Some numbers in {name} are no numbers (NaN or infinite), so they are no weights.")
+        raise ValueError(
+            f"{start} no numbers (NaN or infinite), so they are no weights. {locate_invalid(layers.raw(i))}"
+        )
     if survey.lowest < 0:
-        raise ValueError(f"Some numbers in {name} are negative, down to {survey.lowest:.3g}: weights are from 0 to 1.")
+        raise ValueError(
+            f"{start} negative, down to {survey.lowest:.3g}: weights are from 0 to 1. {locate_invalid(layers.raw(i))}"
+        )
 
 
 class Labels(tuple[str, ...]):

@@ -14,7 +14,7 @@ from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, read_input
-from viz.notebook.layer_numbers import noting_makers, numbers_of
+from viz.notebook.layer_numbers import noting_makers, numbers_of, rounds_of
 from viz.notebook.longest import longest_text
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
@@ -73,6 +73,9 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         del result
         if source.is_pair and not two:
             _check_pair(model, stacks, last)
+    for layers in stacks.values():
+        if n := rounds_of(layers, makers):
+            changes.append(("rounds", {"n": n, "total": len(layers)}))
     stacks = {name: _without_padding(name, layers, parts) for name, layers in stacks.items()}
     for name, layers in stacks.items():
         _check_places(model, name, layers, parts)

@@ -16,10 +16,13 @@ from viz.notebook.arguments import (
     open_tokenizer,
 )
 from viz.notebook.device import on_processor
+from viz.notebook.forms.arrays import as_maps
+from viz.notebook.forms.mistakes import scale_note
 from viz.notebook.forms.structure import by_name
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
 from viz.notebook.stacks import stack_of
+from viz.notebook.survey import PLAIN
 from viz.text import LANGUAGES, fill
 
 if TYPE_CHECKING:
@@ -58,7 +61,13 @@ def _along(maps: Mapping[str, Maps], tokens: Any) -> dict[str, Along]:
             "tokens, (encoder_tokens, decoder_tokens). Of several texts of one model hand over one, attentions[0]."
         )
     for name, stack in maps.items():
-        _, rows, columns = stack.shape
+        n_heads, rows, columns = stack.shape
+        if rows != columns == n_heads and not pair:
+            raise ValueError(
+                f"The {name} maps are {n_heads} heads of {rows} × {columns}: as many heads as keys. Of {columns} "
+                f"tokens heads and queries are exchanged, and layer.transpose(-3, -2) has {rows} heads. Of other "
+                "tokens along the rows hand over two lists, (row_tokens, column_tokens)."
+            )
         if rows != columns and not pair:
             raise ValueError(
                 f"The {name} maps are {rows} × {columns}: hand over two lists of tokens, "
@@ -108,6 +117,8 @@ def show(
     *,
     target: Any = None,
     layers: Iterable[int] | None = None,
+    q: Any = None,
+    k: Any = None,
     lang: str = "en",
     title: str = "",
     **choice: Any,
@@ -127,6 +138,8 @@ def show(
         text: a string, two strings that an encoder reads as a pair, token ids, or what the tokenizer gave.
         target: what the decoder of an encoder-decoder reads; without it, what it writes itself.
         layers: the numbers that handed-over layers have in their model, if these do not count from 0.
+        q: queries (heads, tokens, d) of the first layer with maps, to find what its scores were multiplied by.
+        k: its keys.
         lang: of the words around the maps, "en" or "zh".
         title: above a saved file.
         choice: what is chosen at first: ``layer=3, head=1, query=9, look="lines"`` and the other traits of the grid.
@@ -151,11 +164,15 @@ def show(
         model = open_model(model)
         stacks = _of_model(model, open_tokenizer(tokens), text, target)
         title = title or fill(around["title"], model=name_of(model))
+    column = around["nobody" if stacks.has_sinks else "missing"]
     packed_stacks = [
-        stack_of(name, maps, *stacks.along[name], nobody=around["nobody"], same=stacks.has_same_words(name))
+        stack_of(name, maps, *stacks.along[name], nobody=column, same=stacks.has_same_words(name))
         for name, maps in stacks.maps.items()
     ]
     notes = [*stacks.notes, *(note for maps in stacks.maps.values() for note in _notes_on(maps, stacks, around))]
+    if q is not None and k is not None:
+        first = next(iter(stacks.maps.values()))
+        notes.append(scale_note(first.layers[next(iter(first.layers))], as_maps(q, "q", 2), as_maps(k, "k", 2)))
     notes += stacks.changes
     notes += [("opened", {})] if any(maps.small for maps in stacks.maps.values()) else []
     facts = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
@@ -172,6 +189,13 @@ class _Stacks:
     notes: Sequence[run.Note]
     changes: Sequence[run.Note] = ()
     has_sinks: bool = False
+
+    @property
+    def is_together(self) -> bool:
+        """True if each row of the decoder's own maps and of the cross maps sum to 1 together."""
+        decoder, cross = (self.maps[name].nobody if name in self.maps else {} for name in ("decoder", "cross"))
+        rests = [decoder[i] + cross[i] for i in decoder if i in cross and decoder[i].shape == cross[i].shape]
+        return bool(rests) and all(bool(((rest - 1).abs() < PLAIN).all()) for rest in rests)
 
     def has_same_words(self, name: str) -> bool:
         """Return whether the words along a stack's rows are those along its columns."""
@@ -235,10 +259,13 @@ def _notes_on(stack: Maps, stacks: _Stacks, around: Mapping[str, str]) -> list[r
     numbers = list(stack.layers)
     if numbers != list(range(len(numbers))):
         notes.append(("layers", {"numbers": ", ".join(map(str, numbers))}))
+    if stack.mask_note and not (stacks.has_sinks or stacks.is_together):
+        notes.append((stack.mask_note, {}))
     if stack.nobody:
         low, high = (f"{total:.3f}" for total in stack.sums)
         sums = low if low == high else fill(around["sums"], low=low, high=high)
-        notes.append(("sinks" if stacks.has_sinks else "nobody", {"sums": sums}))
+        name = "together" if stacks.is_together else "sinks" if stacks.has_sinks else "nobody"
+        notes.append((name, {"sums": sums}))
     if stack.heads_assumed:
         notes.append(("heads", {"n": stack.heads_assumed}))
     return notes

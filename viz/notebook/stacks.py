@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from viz.components.take_away import Axis, Heads, PooledStack, Stack
+from viz.components.head_grid import Axis
+from viz.components.take_away import Heads, PooledStack, Stack
 from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
 from viz.notebook.maps import Maps, is_special_token, labels, token_words
 

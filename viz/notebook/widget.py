@@ -1,9 +1,9 @@
 """The grid as a widget: Jupyter, VS Code, Colab and marimo show it, and Python reads what is chosen in it."""
 
+import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,8 +17,9 @@ from viz.components.take_away import PooledStack, Stack, packed_head, payload
 from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
 from viz.notebook.device import on_processor
-from viz.notebook.files import file_at, places_of, write_file
+from viz.notebook.files import file_at, megabytes, places_of, pooled_fact, size_facts, write_file
 from viz.notebook.maps import Maps
+from viz.notebook.still import LONGEST, Place, cut, describe, still_html
 from viz.text import fill, words_of
 
 if TYPE_CHECKING:
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
 MOST_FILE_BYTES = 50_000_000
 """Of a saved file with every head whole; a mail program takes half of that, and a browser opens it in seconds."""
 
-Place = tuple[str, int, int]
-"""The name of a stack, a layer by its number in the model, and a head."""
-
 CHOICE = ("stack", "layer", "head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
 RENDER = """
 const render = ({ model, el }) => {
   const host = document.createElement("div"), place = document.createElement("div");
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys
+  const rule = `.headlight-${model.get("mark")} { display: none }`; // the still picture of readers without a kernel
+  document.head.append(Object.assign(document.createElement("style"), { textContent: rule }));
   host.attachShadow({ mode: "open" }).append(place); // our style is ours, the notebook's is its own
   el.append(host);
   for (const note of model.get("notes") ?? []) {
@@ -72,6 +72,7 @@ class HeadGrid(anywidget.AnyWidget):
     look = traitlets.Enum(["map", "lines", "across"], "map").tag(sync=True)
     combine = traitlets.Enum(["one", "mean", "max"], "one").tag(sync=True)
     notes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    mark = traitlets.Unicode().tag(sync=True)
     several = traitlets.List(traitlets.Int()).tag(sync=True)
 
     def __init__(
@@ -90,8 +91,36 @@ class HeadGrid(anywidget.AnyWidget):
         self._axes = {stack.name: (stack.queries.labels, stack.keys.labels) for stack in stacks}
         words = one_file.grid_words(lang)
         initial_choice = default | choice
-        super().__init__(data=payload(self._with_exact(self._existing(initial_choice))), words=words, **initial_choice)
+        data, mark = payload(self._with_exact(self._existing(initial_choice))), secrets.token_hex(6)
+        super().__init__(data=data, words=words, mark=mark, **initial_choice)
         self.on_msg(self._answer)
+
+    @on_processor()
+    def _lines(self) -> list[str]:
+        """The grid in words: a title, sizes, the chosen head, notes."""
+        around, place = one_file.grid_words(self._lang)["around"], (self.stack, self.layer, self.head)
+        title, text = self._caption.title, cut(self._caption.text, LONGEST)
+        return [title, *filter(None, [text]), *describe(self._maps, self._axes, place, around), *self.notes]
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    @on_processor()
+    def _repr_mimebundle_(self, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        place = (self.stack, self.layer, self.head)
+        html = still_html(self._maps, self._axes, place, self._lines(), marker=f"headlight-{self.mark}")
+        data, metadata = super()._repr_mimebundle_() or ({}, {})
+        return {**data, "text/html": html}, metadata
+
+    def _ipython_display_(self, **_options: Any) -> None:
+        """Send the live grid, then the still one: of one output nbconvert would take the live one, and other hosts."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        title, _, words = data["text/plain"].partition("\n")
+        still = {"text/html": data.pop("text/html"), "text/plain": words}
+        display({**data, "text/plain": title}, metadata=metadata, raw=True)
+        display(still, raw=True)
 
     def _existing(self, choice: Mapping[str, Any]) -> list[Place]:
         """Return the chosen head, if there is such a head: a choice is checked where it is set."""
@@ -212,20 +241,23 @@ class HeadGrid(anywidget.AnyWidget):
         if is_pooled:
             current_choice = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in places)]
             exact = self._with_exact(current_choice)
-            facts.append(_pooled_fact(around, [stack for stack in exact if isinstance(stack, PooledStack)]))
+            facts.append(pooled_fact(around, [stack for stack in exact if isinstance(stack, PooledStack)]))
         if exact_heads:
             data = payload(exact)
-        stack, first_maps = next(iter(self._maps.items()))
-        facts = [*_facts(around, first_maps, len(self._axes[stack][0])), *facts]
+        first = self._stacks[0]
+        facts = [
+            *size_facts(around, first.n_layers, self._maps[first.name].shape[0], len(first.queries.labels)),
+            *facts,
+        ]
         caption = one_file.Caption(
             title=str(title or self._caption.title), text=self._caption.text, facts=facts, link=link
         )
         export_stacks = one_file.page(
             data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang
         ).encode()
-        sentence = fill(around["file_size"], name=file.name, size=_megabytes(len(export_stacks)))
+        sentence = fill(around["file_size"], name=file.name, size=megabytes(len(export_stacks)))
         if is_pooled:
-            sentence += " " + fill(around["file_pooled"], size=_megabytes(exact_heads))
+            sentence += " " + fill(around["file_pooled"], size=megabytes(exact_heads))
         sys.stdout.write(f"{sentence}\n")
         sys.stdout.flush()
         write_file(file, export_stacks)
@@ -266,23 +298,3 @@ def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
 
 def _place(choice: Mapping[str, Any]) -> Place:
     return (choice["stack"], choice["layer"], choice.get("head", 0))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f}"
-
-
-def _pooled_fact(around: Mapping[str, str], stacks: Sequence[PooledStack]) -> str:
-    """Say of each stack in a file how its maps were pooled, and which heads are whole."""
-    sentences = []
-    for stack in stacks:
-        exact_places = [divmod(index, stack.n_heads) for index in stack.exact]
-        names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in exact_places)
-        values = {"name": around[f"stack_{stack.name}"], "p": stack.pool, "heads": names}
-        sentences.append(fill(around["pooled_with" if exact_places else "pooled_all"], **values))
-    return " ".join(sentences)
-
-
-def _facts(around: Mapping[str, str], maps: Maps, n: int) -> tuple[str, str]:
-    what = fill(around["layers"], layers=len(maps.layers), heads=maps.shape[0], n=n)
-    return what, fill(around["saved"], date=date.today().isoformat())

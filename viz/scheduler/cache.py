@@ -92,14 +92,11 @@ class Store:
         """
         if outer_job := current_job.get():
             return outer_job.part(key, partial(self._make, key, make))
-        with self._lock:
-            if entry := self._look_up(key):
-                return entry.value
-        kind = kind if isinstance(kind, str) else kind(key)
         while True:
             with self._lock:
                 if entry := self._look_up(key):
                     return entry.value
+                kind = kind if isinstance(kind, str) else kind(key)
                 job, computes_here = self._join_job(key, kind, make)
             with ExitStack() as stack:
                 start_waiting = partial(stack.enter_context, self.on_wait())

@@ -25,27 +25,15 @@ thread_arrival: Callable[[], float] = partial(_arrival.get, math.inf)
 """Return the arrival time of the user for whom this thread requests or computes; infinity for background work."""
 
 
-def mark_arrival() -> float:
-    """Record the user's arrival time: it is the priority of everything this thread requests."""
-    now = time.monotonic()
-    _arrival.set(now)
-    return now
+def mark_arrival(at: float | None = None) -> float:
+    """Set the arrival time of the user for whom this thread works: the priority of everything that it requests.
 
-
-def take_arrival(ticket: "Ticket | None") -> None:
-    """Have this thread compute for the user of a ticket."""
-    if ticket:
-        _arrival.set(ticket.arrival)
-
-
-def mark_lowest_priority() -> None:
-    """Give everything this thread requests the lowest priority: no user waits for it."""
-    _arrival.set(math.inf)
-
-
-def mark_highest_priority() -> None:
-    """Give everything this thread requests the highest priority: it is over in no time."""
-    _arrival.set(-math.inf)
+    Args:
+        at: now by default; infinity where no user waits, -infinity for what is over in no time.
+    """
+    arrival = time.monotonic() if at is None else at
+    _arrival.set(arrival)
+    return arrival
 
 
 def _nothing() -> None: ...
@@ -175,7 +163,7 @@ class FairQueue:
 
         An error is contained: it would hit a user who only ends a turn. Maintenance admits those who wait then.
         """
-        while failed := [ticket for ticket in self._next() if not self._begin(ticket)]:
+        while self._waiting and (failed := [ticket for ticket in self._next() if not self._begin(ticket)]):
             with self._lock:
                 self._working.difference_update(failed)
 

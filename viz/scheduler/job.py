@@ -10,7 +10,7 @@ from typing import Any
 from viz.background import Pool, where
 from viz.cancellation import checked_by
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import FairQueue, Ticket, take_arrival
+from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 
 PATIENCE = 2.0
 """Seconds that a computation without waiters continues: a click on the same text finds it again."""
@@ -66,7 +66,8 @@ class Job:
         """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
 
         def run() -> object:
-            take_arrival(self.ticket)
+            if self.ticket:
+                mark_arrival(self.ticket.arrival)
             return self.done.is_set() or work()
 
         try:

@@ -1,11 +1,12 @@
 """A ticket that passes through the queues as a user's run does: proof that a new user would be answered."""
 
+import math
 import threading
 from contextlib import suppress
 
 from viz.background import start_thread
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import FairQueue, Ticket, mark_highest_priority
+from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Stores
 
 PATIENCE = 10.0
@@ -37,7 +38,7 @@ class Passage:
 
     def _pass(self) -> None:
         is_through = False
-        mark_highest_priority()
+        mark_arrival(-math.inf)
         try:
             with suppress(ModelError):
                 for queue, kind in ((self.stores.pages, "page"), (self.stores.turns, "sentence")):

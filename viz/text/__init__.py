@@ -14,7 +14,10 @@ from types import MappingProxyType
 from typing import Any
 
 from viz import ROOT
-from viz.text.direction import isolate
+
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_OPEN, _CLOSE = "\u2068", "\u2069"
+"""First strong isolate, and its end: the direction is that of the first letter inside."""
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 Translate = Callable[..., str]
@@ -127,3 +130,13 @@ def fill(sentence: str, /, **values: Any) -> str:
     """
     isolated = {name: isolate(value) if isinstance(value, str) else value for name, value in values.items()}
     return PLURAL.sub(lambda match: match[2 if str(values[match[1]]) == "1" else 3], sentence).format(**isolated)
+
+
+def isolate(text: str) -> str:
+    """Return a word for a sentence or a list; one that has no letter from right to left stays as it is.
+
+    Example:
+        >>> isolate("it"), isolate("של") == chr(0x2068) + "של" + chr(0x2069)
+        ('it', True)
+    """
+    return f"{_OPEN}{text}{_CLOSE}" if RIGHT_TO_LEFT.search(text) else text

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from viz.text.direction import isolate
+from viz.text import isolate
 
 
 def list_token(place: int, label: str) -> str:

@@ -34,15 +34,14 @@ PATCH = Int("patch", lambda grid: grid[0] // 2 * grid[1] + grid[1] // 2, high=la
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """The picture and what the model says it is; then every head from one patch, with its closest window."""
+    """The picture and every head from one patch, with its closest window; then what the model says it is."""
     picture = st.container()
     choice = choose_vision(context, first=True)
-    agreement = compute.agreement(choice.reader, choice.key)
-    with picture:
-        _answer(context, choice)
-    fits = compute.fits(choice.reader, choice.key)
+    agreement, fits = compute.agreement(choice.reader, choice.key), compute.fits(choice.reader, choice.key)
     layers = _layers(context, choice)
-    _heads(context, choice, fits, layers)
+    with picture:
+        _heads(context, choice, fits, layers)
+    _answer(context, choice)
     _say_heads(context, choice, fits)
     return _checks(choice, agreement, fits, layers[0])
 

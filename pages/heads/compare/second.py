@@ -8,7 +8,7 @@ from pages.heads.compare.compute import ComparisonKey
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, specs
-from viz.frame.available_models import list_models, models_here
+from viz.frame.available_models import list_models, models_here, require_file
 from viz.frame.examples import counterpart
 from viz.frame.scene import Scene, cuts, say_error
 from viz.frame.shared import TEXT
@@ -90,6 +90,7 @@ def _training_of(model: str) -> str:
 
 def _open(scene: Scene, source: specs.Source, n_dropped: int) -> Scene:
     """The scene of the second text, as the page's own is made."""
+    require_file(source.model)
     capture = compute.read(source)
     layer = min(scene.choice.layer, capture.n_layers - 1)
     choice = replace(scene.choice, source=source, layer=layer, dropped_characters=n_dropped)

@@ -6,8 +6,8 @@ import torch
 from pages.share_kv.layers.models import CachedModel, count_bytes, model_named, models
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.spec import AttentionSpec
+from viz.figures.growth import cache_growth
 from viz.figures.line_chart import LineChart
-from viz.figures.sharing import cache_growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
 from viz.frame.modes import say

@@ -18,6 +18,7 @@ from viz.core.cost.mixed import FullCost, LayerCost, WindowCost, cache_bytes
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.interleaved import full_layers
 from viz.core.variants.today.rolling import cached_tokens, decode_in_window
+from viz.errors import ModelError
 from viz.figures.line_chart import Axis as LineAxis
 from viz.figures.line_chart import LineChart, Mark, Series
 from viz.figures.palette import series_style
@@ -82,6 +83,8 @@ def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the tokens that each layer's cache holds, and its size after each token."""
     t, n = context.t, min(len(context.scene.labels), limits.SHARED_TOKENS)
+    if context.call.maps_only:
+        raise ModelError("maps", model=context.scene.choice.source.model)
     with beside_groups(context):
         picture, finding = st.container(), st.container()
     pattern = CACHE_PATTERN.segments(t("share_kv.windows.pattern"), says=lambda code: t(f"share_kv.windows.{code}"))

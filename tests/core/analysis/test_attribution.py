@@ -1,4 +1,4 @@
-"""A logit split into parts: by hand, as a sum for random numbers, and against the stream without the part."""
+"""A logit split into parts: as a sum for random numbers, and against the stream without the part."""
 
 from dataclasses import replace
 
@@ -27,25 +27,6 @@ ADDITIONS = StreamParts(
 READ = draw(D)
 WEIGHTS = NormWeights(gain=draw(D), shift=draw(D), eps=1e-3)
 KINDS = {True: norm.layer_norm, False: norm.rms_norm}
-
-
-def test_by_hand():
-    """One layer, one head, root mean square 5: the stream is (3, 4) * sqrt 2 = (1, 0) + (3, 2) + ... in all."""
-    additions = StreamParts(
-        embedding=torch.tensor([1.0, 0.0]),
-        heads=torch.tensor([[[2.0]]]),
-        w_o=(torch.tensor([[[1.0, 2.0]]]),),
-        biases=torch.zeros(1, 2),
-        feed_forward=torch.tensor([[4.0, -3.0]]),
-    )
-    attribution = attribute(
-        additions, torch.tensor([5.0, 10.0]), NormWeights(gain=torch.ones(2), eps=0.0), centred=False, bias=0.5
-    )
-    assert additions.stream.tolist() == [7.0, 1.0]  # root mean square 5: u is read at a fifth of its size
-    assert attribution.embedding == 1.0
-    assert attribution.heads.tolist() == [[2 * 1.0 + 4 * 2.0]]
-    assert attribution.feed_forward.tolist() == [4 * 1.0 - 3 * 2.0]
-    assert (attribution.biases.tolist(), attribution.constant, attribution.total) == ([0.0], 0.5, 9.5)
 
 
 @pytest.mark.parametrize("centred", KINDS)

@@ -16,21 +16,8 @@ def random_map(*batch: int, n_queries: int = 5, n_keys: int = 7, seed: int = 0) 
 
 
 class TestEntropy:
-    def test_against_torch(self):
-        weights = random_map(2)
-        assert_close(map_statistics.entropy(weights), torch.distributions.Categorical(weights).entropy())
-
     def test_fully_masked_row_has_none(self):
         assert map_statistics.entropy(torch.zeros(1, 7)).item() == 0
-
-
-class TestDistance:
-    def test_by_a_loop(self):
-        weights = random_map(3)
-        expected = torch.stack(
-            [sum(weights[:, i, j] * abs(j - i) for j in range(7)) for i in range(5)], dim=-1
-        )  # fmt: skip
-        assert_close(map_statistics.distance(weights), expected)
 
 
 class TestDistanceWithout:
@@ -44,24 +31,6 @@ class TestDistanceWithout:
         away[hidden] = True
         visible = map_statistics.hide(weights, ~away, ~away)
         assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(visible))
-
-
-class TestOnOffsetAndKeys:
-    @pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
-    def test_offset_by_a_loop(self, offset):
-        weights = random_map(2)
-        expected = [weights[:, i, i + offset] for i in range(5) if 0 <= i + offset < 7]
-        assert_close(map_statistics.weight_at_offset(weights, offset), torch.stack(expected, -1))
-
-    def test_keys(self):
-        weights = random_map(2)
-        keys = torch.tensor([True, False, False, True, False, False, True])
-        assert_close(map_statistics.weight_on_keys(weights, keys), weights[..., [0, 3, 6]].sum(-1))
-
-    def test_keys_differ_by_query(self):
-        weights = random_map(2)
-        keys = causal(5, 7)
-        assert_close(map_statistics.weight_on_keys(weights, keys), (weights * keys).sum(-1))
 
 
 class TestUniform:

@@ -1,4 +1,4 @@
-"""The window closest to a head on a picture: on windows, by the fit on a line, by SciPy's search."""
+"""The window closest to a head on a picture: on windows, and by SciPy's search."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from torch.testing import assert_close
 
 from viz.core.analysis.plane_fit import fit_planes, plane_weights
-from viz.core.analysis.window_fit import fit_windows
 from viz.core.attention import row_softmax
 
 GRID = (5, 7)
@@ -35,12 +34,6 @@ def share(weights, offset, alpha, grid):
 
 
 class TestByHand:
-    def test_head_looking_below_has_that_offset(self):
-        """On 3 x 2 patches; the last row has none below, and looks at itself."""
-        at = torch.tensor([2, 3, 4, 5, 4, 5])
-        fit = fit_planes(torch.eye(6)[at][None], (3, 2))
-        assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained_share) == pytest.approx(1, abs=1e-4)
-
     def test_uniform_weights_have_zero_share(self):
         fit = fit_planes(torch.full((1, 35, 35), 1 / 35), GRID)
         assert float(fit.explained_share) == 0 and float(fit.alpha) == 0
@@ -53,13 +46,6 @@ def test_window_is_recovered(offset, alpha):
     assert_close(fit.offset[0], torch.tensor(offset), atol=0.02, rtol=0)
     assert float(fit.alpha) == pytest.approx(alpha, rel=0.02)
     assert float(fit.explained_share) == pytest.approx(1, abs=1e-4)
-
-
-def test_single_row_equals_text_fit():
-    weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
-    fit, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
-    assert_close(fit.offset[:, 1], expected.offset, atol=0.02, rtol=0)
-    assert_close(fit.explained_share, expected.explained_share, atol=1e-3, rtol=0)
 
 
 def test_share_equals_window_and_scipys_best():

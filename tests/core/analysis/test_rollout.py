@@ -22,12 +22,6 @@ class TestResidual:
         heads = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])
         assert_close(with_residual(heads), torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
 
-    def test_layers_are_independent(self):
-        maps = random_maps(6, 5).unflatten(0, (2, 3))
-        mixed = with_residual(maps)
-        assert_close(mixed.sum(-1), torch.ones(2, 5, dtype=torch.float64))
-        assert_close(mixed[1], with_residual(maps[1]))
-
 
 class TestRollout:
     def test_rollout_equals_sum_over_paths(self):

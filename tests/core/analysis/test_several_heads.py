@@ -49,15 +49,6 @@ class TestLost:
         assert_close(two[1:-1], neighbours(x))
 
 
-class TestDistances:
-    def test_pair_by_pair(self):
-        weights = draw(5, 7, 11).softmax(-1)
-        for a in range(5):
-            for b in range(5):
-                expected = np.abs(weights[a].numpy() - weights[b].numpy()).sum() / 2 / 7
-                assert float(head_distances(weights)[a, b]) == pytest.approx(expected)
-
-
 def test_form_has_scores_of_queries_keys():
     """The bilinear form gives the scores of queries and keys and has no higher rank."""
     x, w_q, w_k = draw(5, 13), draw(13, 3, seed=1), draw(13, 3, seed=2)

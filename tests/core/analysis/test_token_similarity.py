@@ -1,11 +1,9 @@
-"""Similarity of tokens: by hand and by a loop."""
-
-import math
+"""Similarity of tokens, by a loop."""
 
 import torch
 from torch.testing import assert_close
 
-from viz.core.analysis.token_similarity import mean_cosine, residual_share
+from viz.core.analysis.token_similarity import mean_cosine
 
 
 def vectors(T=7, d=11, seed=0):
@@ -22,9 +20,3 @@ class TestCosine:
     def test_lone_token_and_zero_vectors(self):
         assert mean_cosine(torch.ones(1, 3)).isnan()
         assert mean_cosine(torch.tensor([[1.0, 0.0], [0.0, 0.0]])) == 0
-
-
-class TestResidualShare:
-    def test_by_hand(self):
-        """The mean is (2, 0) and the differences (0, 3), (0, -3): sqrt(18) of sqrt(26)."""
-        assert_close(residual_share(torch.tensor([[2.0, 3.0], [2.0, -3.0]])), torch.tensor(math.sqrt(18 / 26)))

@@ -1,4 +1,4 @@
-"""Alignment of tokens: by hand, by properties of any alignment, and against an exhaustive search."""
+"""Alignment of tokens: by hand, and against an exhaustive search."""
 
 import random
 from functools import cache
@@ -15,27 +15,13 @@ def kinds(a: str, b: str) -> str:
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        ("it was too tired .", "it was too wide .", "sam sam sam rep sam"),
-        ("it was tired", "it was very tired", "sam sam ins sam"),
-        ("it was very tired", "it was tired", "sam sam rem sam"),
         ("a big red fox", "a small fox", "sam rep rem sam"),  # the first of a stretch is paired
         ("a b", "b a", "rem sam ins"),  # as few changes as replacing both, and a token is kept
-        ("", "a b", "ins ins"),
-        ("a", "", "rem"),
-        ("", "", ""),
         ("a a a", "a a", "rem sam sam"),
     ],
 )
 def test_by_hand(a, b, expected):
     assert kinds(a, b) == expected
-
-
-def test_different_kinds_are_never_paired():
-    slots = align(("[CLS]", "a", "[SEP]"), ("a", "b"), ((1, 0, 1), (0, 0))).slots
-    assert [slot.kind for slot in slots] == ["removed", "same", "removed", "inserted"] or [
-        slot.kind for slot in slots
-    ] == ["removed", "same", "inserted", "removed"]
-    assert [slot.kind for slot in align("a", "a", ((1,), (0,))).slots].count("same") == 0
 
 
 def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: tuple[int, ...]) -> tuple[int, int]:

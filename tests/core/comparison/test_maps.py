@@ -20,16 +20,6 @@ def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
     return maps(3, n=5, seed=1), maps(3, n=7, seed=2), alignment.a, alignment.b
 
 
-def test_map_cells_follow_slots_gaps_zero():
-    a, b, of_a, of_b = two_texts()
-    on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
-    assert on_a.shape == on_b.shape == (3, 7, 7)
-    there = of_a >= 0
-    assert_close(on_a[:, there][..., there], a)
-    assert on_a[:, ~there].isnan().all() and on_a[..., ~there].isnan().all()
-    assert_close(on_b, b)
-
-
 def test_row_without_shared_weight_is_skipped():
     a, b = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([[0.5, NAN], [0.5, NAN]])
     assert_close(row_change(a, b), torch.tensor([NAN, 0.0]), equal_nan=True)

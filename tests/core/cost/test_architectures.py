@@ -1,4 +1,4 @@
-"""The table: golden paths, counts by loops, paths by spreading from word to word, the crossings."""
+"""The table: counts by loops, paths by spreading from word to word, the crossings."""
 
 import pytest
 import torch
@@ -19,17 +19,6 @@ from viz.core.cost.architectures import (
     window_pairs,
     windowed_attention,
 )
-
-GOLDEN_PATHS = [((10, 3), 9, 3), ((64, 3), 63, 4), ((512, 3), 511, 6), ((512, 7), 171, 4)]
-
-
-@pytest.mark.parametrize(("sizes", "contiguous", "gaps"), GOLDEN_PATHS)
-def test_golden_paths(sizes, contiguous, gaps):
-    n, k = sizes
-    paths = {architecture.name: architecture.longest_path(Sizes(n=n, d=2, k=k)) for architecture in ARCHITECTURES}
-    assert paths == {
-        "self_attention": 1, "window": contiguous, "convolution": contiguous, "dilated": gaps, "recurrence": n - 1
-    }  # fmt: skip
 
 
 def count_layers_by_spreading(reaches, distance):

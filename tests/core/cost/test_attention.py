@@ -1,13 +1,9 @@
-"""Counts of one layer against hand values, a loop that counts every operation, the tensors, and torch's own counter."""
-
-from contextlib import nullcontext
-from itertools import product
+"""Counts of one layer against hand values, the tensors, and torch's own counter."""
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from viz.core.cost.__main__ import main
 from viz.core.cost.attention import (
     attention_flops,
     kv_cache_bytes,
@@ -46,27 +42,6 @@ def test_golden_flops_independent_of_heads(n_heads):
     assert softmax_exponentials(spec, n_queries=10, n_keys=10) == 100 * n_heads
 
 
-def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
-    """Count every multiplication with its addition, one at a time."""
-
-    def one_by_one(*ranges: int) -> int:
-        return sum(1 for _ in product(*map(range, ranges)))
-
-    return {
-        "q": one_by_one(n_queries, s.H, s.d_k, s.d_model),
-        "k": one_by_one(n_keys, s.G, s.d_k, s.d_mem),
-        "v": one_by_one(n_keys, s.G, s.d_v, s.d_mem),
-        "scores": one_by_one(s.H, n_queries, n_keys, s.d_k),
-        "mixing": one_by_one(s.H, n_queries, n_keys, s.d_v),
-        "output": one_by_one(n_queries, s.d_out, s.H, s.d_v),
-    }
-
-
-def test_parts_equal_loop_counts():
-    flops = attention_flops(ODD, n_queries=5, n_keys=3)
-    assert flops.parts() == {name: 2 * count for name, count in by_loops(ODD, 5, 3).items()}
-
-
 def test_total_equals_torch_counter():
     x, memory = torch.randn(5, 7), torch.randn(3, 11)
     weights = HeadWeights.random(ODD, seed=0)
@@ -87,12 +62,6 @@ def test_streaming_softmax_stores_one_line():
     assert small == 8 * (20 + 100), "a text shorter than a tile is one tile"
     at = {n: streaming_numbers(CLASSIC, n_queries=n, n_keys=n) for n in (4096, 8192)}
     assert at[8192] - at[4096] == 8 * 2 * 4096
-
-
-def test_the_golden_cache():
-    spec = AttentionSpec(d_model=4096, n_heads=32, n_kv_heads=8)
-    assert kv_cache_bytes(spec, n_tokens=8192, n_layers=32) == 2**30
-    assert kv_cache_bytes(spec, n_tokens=1, n_layers=32, batch=3, bytes_per_value=4) == 3 * 2 * 131_072
 
 
 def test_cache_is_bytes_of_kv():
@@ -117,11 +86,3 @@ def test_shortest_finds_the_first(first):
 
 def test_shortest_gives_up():
     assert shortest(lambda _: False) is None
-
-
-@pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
-def test_command_prints_costs_or_error(monkeypatch, capsys, options, expected):
-    monkeypatch.setattr("sys.argv", ["viz.core.cost", *options])
-    with nullcontext() if "," in expected else pytest.raises(SystemExit):
-        main()
-    assert expected in "".join(capsys.readouterr())

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from viz import ROOT
 
 COUNT = """
@@ -20,6 +22,7 @@ assert not late, late
 """
 
 
+@pytest.mark.long
 def test_counting_imports_no_compiler_later():
     """Pages are imported by one thread at a time; what a run imports, another thread may be importing too."""
     command = [sys.executable, "-c", COUNT]

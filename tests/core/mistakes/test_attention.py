@@ -8,13 +8,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.attention import attend
-from viz.core.heads import split_heads
 from viz.core.mistakes.attention import (
     Faults,
     attend_wrongly,
     column_softmax,
     measure_rows,
-    split_without_transpose,
 )
 
 HEADS, QUERIES, KEYS, D_K, D_V = 2, 5, 7, 11, 3
@@ -102,13 +100,3 @@ def test_row_measures_by_hand():
     assert measures.entropy[:2].tolist() == pytest.approx([math.log(2), 0])
     assert measures.jacobian[:2].tolist() == pytest.approx([0.5, 0])
     assert measures.entropy[2:].isnan().all() and measures.jacobian[2:].isnan().all()
-
-
-def test_split_without_transpose_has_right_shape():
-    x = torch.arange(60.0).view(2, 3, 10)
-    right, wrong = split_heads(x, 5), split_without_transpose(x, 5)
-    assert right.shape == wrong.shape == (2, 5, 3, 2)
-    assert wrong[0, 0].tolist() == [[0, 1], [2, 3], [4, 5]], "all of one word"
-    assert right[0, 0].tolist() == [[0, 1], [10, 11], [20, 21]]
-    assert wrong.flatten().tolist() == x.flatten().tolist(), "as the numbers lie in memory"
-    assert split_without_transpose(x, 1).tolist() == split_heads(x, 1).tolist(), "with one head there is nothing to cut"

@@ -1,7 +1,5 @@
 """Masking methods of other libraries, on fully masked rows and on other rows."""
 
-import math
-
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -9,7 +7,6 @@ from torch.testing import assert_close
 
 from tests.core.tensors import draw_single
 from viz.core.attention import attend, row_softmax
-from viz.core.masks import causal
 from viz.core.mistakes.masks import (
     mask_after_softmax,
     renormalise,
@@ -53,12 +50,6 @@ def test_methods_differ_in_fully_masked_rows(allowed):
 
 
 class TestMaskedAfter:
-    def test_by_hand(self):
-        scores = torch.tensor([[0.0, math.log(3)], [0.0, 0.0]])
-        late = mask_after_softmax(scores, causal(2, 2))
-        assert_close(late, torch.tensor([[0.25, 0.0], [0.5, 0.5]]))
-        assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
-
     def test_renormalising_restores_right_weights(self, allowed):
         scores = draw_single(H, Q, K).double()
         assert_close(

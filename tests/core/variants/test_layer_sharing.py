@@ -80,15 +80,6 @@ def tokens():
     return torch.randn(7, 13, generator=torch.Generator().manual_seed(0))
 
 
-def test_layers_without_sharing_are_standard():
-    """Each reads its own: multi_head and a residual, layer by layer, each behind its mask."""
-    x = tokens()
-    for trace, weights, mask in zip(attend_in_layers(x, HEADS, range(5), allowed=MASKS), HEADS, MASKS, strict=True):
-        want = multi_head(x, x, weights, allowed=mask)
-        assert_close(trace.output, want.output)
-        x = x + want.output
-
-
 def test_readers_use_what_was_cached():
     """A reading layer uses its own queries with the keys and values of an earlier layer."""
     sources = kv_sources(["w", "w", "f", "w", "f"], 2)
@@ -109,14 +100,6 @@ def test_layer_cannot_read_later_one():
     """A layer cannot share what a later layer computes."""
     with pytest.raises(ValueError, match=r"^layer 1 cannot read layer 2, which comes later$"):
         attend_in_layers(tokens(), HEADS, (0, 2, 2, 3, 4))
-
-
-@pytest.mark.parametrize(
-    ("n_layers", "size", "sources"),
-    [(7, 3, (0, 0, 0, 3, 3, 3, 6)), (6, 1, (0, 1, 2, 3, 4, 5)), (5, 11, (0,) * 5)],
-)
-def test_grouped_sources_by_hand(n_layers, size, sources):
-    assert grouped_sources(n_layers, size) == sources
 
 
 @pytest.mark.parametrize("sizes", [(0, 1), (3, 0)])

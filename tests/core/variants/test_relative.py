@@ -6,14 +6,11 @@ from torch.nn.functional import conv1d, pad
 
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import (
-    QuadraticHeads,
     axial_layer,
     factored_scores,
     heads_from_kernel,
     kernel_offsets,
-    positions,
     quadratic_scores,
-    shifts,
     value_heads,
 )
 
@@ -22,25 +19,6 @@ SHARP = 46.0
 
 def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
-
-
-def test_shift_is_key_minus_query():
-    """It is constant along diagonals."""
-    delta = shifts((7,))[..., 0]
-    assert delta[2, 5] == 3
-    assert all(delta.diagonal(i).unique().tolist() == [i] for i in range(-6, 7))
-    query, key = 1 * 5 + 4, 3 * 5 + 2  # the query at (1, 4), the key at (3, 2)
-    assert shifts((4, 5))[query, key].tolist() == [2.0, -2.0]
-    torch.testing.assert_close(shifts((4, 5)), -shifts((4, 5)).transpose(0, 1), rtol=0, atol=0)
-
-
-def test_chosen_queries_are_rows_of_all():
-    rows = torch.tensor([5, 0, 11])
-    torch.testing.assert_close(shifts((3, 5), rows), shifts((3, 5))[rows], rtol=0, atol=0)
-    offset, alpha = draw(2, 2), torch.tensor([0.7])
-    torch.testing.assert_close(
-        quadratic_scores(offset, alpha, (3, 5), rows), quadratic_scores(offset, alpha, (3, 5))[:, rows]
-    )
 
 
 @pytest.mark.parametrize("grid", [(13,), (3, 5)])
@@ -52,15 +30,6 @@ def test_product_of_vectors_is_shifted_square(grid: tuple[int, ...]):
         constant = alpha * offset.square().sum(-1)
         torch.testing.assert_close(product, square + constant[:, None, None])
         torch.testing.assert_close(row_softmax(product), row_softmax(square))
-
-
-@pytest.mark.parametrize(
-    ("alpha", "centre", "beside"),
-    [(0.5, 0.3989, 0.2420), (3, 0.9094, 0.0453)],
-)
-def test_centre_weight_by_sharpness(alpha: float, centre: float, beside: float):
-    row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.tensor([float(alpha)]), (41,)))[0, 20]
-    torch.testing.assert_close(row[20:23], torch.tensor([beside, centre, beside]), rtol=0, atol=5e-5)
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
@@ -98,16 +67,3 @@ def test_cheaper_form_equals_any_centres():
     heads = value_heads(2 * draw(7, 2), draw(7, seed=1).exp(), draw(7, 3, 2, seed=2))
     image = draw(3, 5, 11, seed=3)
     torch.testing.assert_close(axial_layer(heads, image), heads.layer(image), rtol=1e-5, atol=1e-5)
-
-
-def test_sharpened_changes_only_sharpness():
-    heads = heads_from_kernel(draw(1, 1, 3), alpha=1.0)
-    sharper = heads.sharpened(9.0)
-    assert sharper.alpha.tolist() == [9.0] * 3
-    assert sharper.weights is heads.weights
-    assert isinstance(sharper, QuadraticHeads)
-
-
-def test_positions_are_in_reading_order():
-    assert positions((2, 3)).tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    assert positions((3,)).tolist() == [[0], [1], [2]]

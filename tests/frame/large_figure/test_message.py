@@ -15,7 +15,7 @@ import pytest
 from viz import ROOT, limits
 from viz.figures.table import Side
 from viz.frame.large_figure.message import read_message
-from viz.modes.share.figure_menu import BESIDE, LIMITS
+from viz.modes.share.panel import BESIDE, LIMITS
 
 NODE = shutil.which("node")
 CLIENT = ROOT / "viz" / "components" / "client"

@@ -322,6 +322,53 @@ def pair(weight: torch.Tensor, seed: int = 0, rank: int = 3) -> tuple[torch.Tens
     return draw(rank, weight.shape[1], seed=seed), draw(weight.shape[0], rank, seed=seed + 1)
 
 
+HEADS = ("classifier.weight", "score.modules_to_save.default.weight", "qa_outputs.bias", "classifier.0.dense.weight")
+
+
+@pytest.mark.parametrize("head", [*HEADS, "classifier.lora_A.weight", "classifier.out_proj.lora_B.weight"])
+def test_head_of_adapter_is_left_out(copy_of, tmp_path, head):
+    """A head of classes, tokens or questions attends to nothing; one of an unknown layer is refused."""
+    base = copy_of("llama", "base")
+    attention = {
+        f"model.layers.0.self_attn.q_proj.lora_{side}.weight": tensor
+        for side, tensor in zip("AB", MATRICES, strict=True)
+    }
+    adapter(tmp_path / "adapter", base, attention | {head: torch.ones(3, 42)})
+    weight = open_folder(tmp_path / "adapter").model.get_parameter("model.layers.0.self_attn.q_proj.weight")
+    before = open_folder(base).model.get_parameter("model.layers.0.self_attn.q_proj.weight")
+    assert_close(weight, before + 5 / 3 * MATRICES[1] @ MATRICES[0])
+    unknown_layer = {"model.layers.7.self_attn.q_proj.weight": torch.ones(60, 42)}
+    for i, tensors in enumerate(({head: torch.ones(3, 42)}, attention | unknown_layer)):
+        adapter(tmp_path / f"other{i}", base, tensors)
+        assert refusal(tmp_path / f"other{i}").values["kind"] == "LoRA of other layers"
+
+
+MATRICES = torch.randn(3, 42, generator=torch.Generator().manual_seed(1)), torch.randn(60, 3)
+
+
+@pytest.mark.parametrize("form", ["whole", "base_layer", "trained rows"])
+def test_adapter_with_new_tokens_opens(copy_of, tmp_path, form):
+    """The tables have the adapter's rows, and the tokenizer its tokens."""
+    base = copy_of("llama", "base")
+    table = load_file(base / "model.safetensors")["model.embed_tokens.weight"]
+    rows = torch.cat([table, torch.full((3, 42), 0.5)])
+    tensors = {"model.embed_tokens.weight": rows, "lm_head.weight": rows.clone()}
+    if form == "base_layer":
+        tensors = {"model.embed_tokens.base_layer.weight": rows}
+    if form == "trained rows":
+        tensors = {"model.embed_tokens.token_adapter.trainable_tokens_delta": rows[-3:]}
+    n = len(table)
+    adapter(tmp_path / "adapter", base, tensors, trainable_token_indices=[n, n + 1, n + 2])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+    tokenizer.add_tokens([f"<new{i}>" for i in range(n + 3 - len(tokenizer))])
+    last = f"<new{n + 2 - len(transformers.AutoTokenizer.from_pretrained(base))}>"
+    tokenizer.save_pretrained(tmp_path / "adapter")
+    ours = open_folder(tmp_path / "adapter")
+    assert_close(ours.model.get_input_embeddings().weight, rows)
+    assert ours.model.lm_head.weight.shape == rows.shape
+    assert capture(ours, f"The {last}").tokens.ids[-1] == n + 2
+
+
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
 @pytest.mark.parametrize("end", ["", ".weight"])
 def test_dora_is_merged(copy_of, tmp_path, family, end):

@@ -47,12 +47,23 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
     content = install()
     content.trainer_spec.model_type, content.trainer_spec.byte_fallback = kind, in_bytes
     content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = apart, table
+    # As in the files of T5 and XLM-R on one side, of Llama and Gemma on the other.
+    content.normalizer_spec.remove_extra_whitespaces = kind == UNIGRAM
     marks = MARKS.get(family, MARKS[""])
     content.trainer_spec.unk_id = next(i for i, (_, role) in enumerate(marks) if role == UNKNOWN)
     entries = [*marks, *((f"<0x{byte:02X}>", BYTE) for byte in range(256 if in_bytes else 0))]
     entries += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
     for place, (piece, role) in enumerate(entries):
         content.pieces.add(piece=piece, score=-float(place), type=role)
+    return content
+
+
+def with_rules(kind: int = UNIGRAM, *, squeeze: bool = True, user: str = "", in_bytes: bool = False) -> Any:
+    """A file with another rule for spaces, or with a symbol of the user's."""
+    content = pieces(kind, in_bytes=in_bytes)
+    content.normalizer_spec.remove_extra_whitespaces = squeeze
+    if user:
+        content.pieces.add(piece=user, score=0.0, type=4)
     return content
 
 
@@ -134,11 +145,26 @@ def test_captured_text_has_labels_of_pieces(folder_with):
 
 
 @pytest.mark.parametrize(
+    ("family", "file", "content", "kind", "text", "tokens"),
+    [
+        ("llama", "tokenizer.model", pieces(BPE, in_bytes=True, apart=False), "Llama", "the the", "t he ▁the"),
+        ("llama", "tokenizer.model", with_rules(BPE, in_bytes=True), "Llama", " the  t ", "▁the ▁t"),
+        ("gemma", "tokenizer.model", pieces(BPE, "gemma", in_bytes=True), "Gemma", "the", "▁the"),
+        ("t5", "spiece.model", pieces(UNIGRAM, "t5", in_bytes=True), "T5", "the ß", "▁the ▁ <0xC3> <0x9F>"),
+        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(squeeze=False), "XLMRoberta", "the  a ", "▁the ▁ ▁ a ▁"),
+    ],
+)  # fmt: skip
+def test_file_says_spaces_and_bytes(folder_with, family, file, content, kind, text, tokens):
+    """The pieces of sentencepiece 0.2.3, where a family's class would cut otherwise."""
+    tokenizer = open_folder(folder_with(family, file, content, f"{kind}Tokenizer")).tokenizer
+    assert tokenizer.tokenize(text, add_special_tokens=False) == tokens.split(" ")
+
+
+@pytest.mark.parametrize(
     ("family", "file", "content", "tokenizer_class", "reason"),
     [
-        ("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer", "another token stands for unknown ones"),
-        ("llama", "tokenizer.model", pieces(BPE, in_bytes=True, apart=False), "LlamaTokenizer", "the space before"),
-        ("gemma", "tokenizer.model", pieces(BPE, "gemma", in_bytes=True), "GemmaTokenizer", "the space before"),
+        ("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer", "▁ a ▁ </s> ▁ a"),
+        ("xlm-roberta", "sentencepiece.bpe.model", with_rules(user="at"), "XLMRobertaTokenizer", "'a at aat': "),
     ],
 )
 def test_other_files_are_refused(folder_with, family, file, content, tokenizer_class, reason):

@@ -62,13 +62,31 @@ def test_several_weights_files_are_refused(folder):
     assert (error.code, error.values["files"]) == ("weights", "ema.safetensors, raw.safetensors")
 
 
-@pytest.mark.parametrize("name", ["q4.gguf", "tf_model.h5", "flax_model.msgpack", "model.onnx"])
-def test_other_format_is_named(folder, name):
-    """A folder with weights of another library lacks nothing that could be put there."""
+@pytest.mark.parametrize(("name", "line"), [
+    ("q4.gguf", "gguf_file='q4.gguf'"), ("tf_model.h5", "from_tf=True"), ("flax_model.msgpack", "from_flax=True"),
+    ("model.onnx", "AutoModel.from_pretrained('BASE')"), ("model.bin", "AutoModel.from_pretrained('BASE')"),
+    ("pytorch_model_fsdp_0/__0_0.distcp", "accelerate merge-weights pytorch_model_fsdp_0 ."),
+    ("__0_0.distcp", "dcp_to_torch . pytorch_model.bin"), ("step-9/__0_0.distcp", "dcp_to_torch step-9 pytorch"),
+    ("zero_to_fp32.py", "python zero_to_fp32.py . . --safe_serialization"),
+    ("global_step500/mp_rank_00_model_states.pt", "python zero_to_fp32.py . . --safe_serialization"),
+])  # fmt: skip
+def test_other_format_is_named(folder, name, line):
+    """A folder with weights of another library lacks nothing that could be put there: the line converts them."""
     (folder / "model.safetensors").unlink()
+    (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"weights")
     error = refusal(folder)
-    assert (error.code, error.values["file"]) == ("format", name)
+    assert (error.code, error.values["file"]) == ("format", name.partition("/")[0]) and line in str(error)
+
+
+def test_weights_without_numbers_are_named(folder):
+    """ZeRO-3 leaves tensors of no number where it keeps them elsewhere."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    name = next(iter(tensors))
+    save_file(tensors | {name: tensors[name].flatten()[:0]}, file, {"format": "pt"})
+    error = refusal(folder)
+    assert error.code == "format" and "ZeRO-3" in error.values["file"] and "zero_to_fp32.py" in str(error)
 
 
 def test_pinned_sha_allows_no_other_name(folder):

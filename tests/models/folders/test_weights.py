@@ -66,7 +66,7 @@ def test_more_than_tensors_is_refused(folder, content):
 
 
 @pytest.mark.parametrize(("name", "code"), [
-    ("model.keras", "format"), ("openvino_model.xml", "format"), ("model.bin", "missing"), ("model.pt", "missing"),
+    ("model.keras", "format"), ("openvino_model.xml", "format"), ("model.bin", "format"), ("model.pt", "missing"),
 ])  # fmt: skip
 def test_files_of_others_are_no_pickles(folder, name, code):
     """CTranslate2 calls its file model.bin too."""

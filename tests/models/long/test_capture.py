@@ -26,7 +26,7 @@ EXACT = 2e-6
 ROW_OFF = 4e-6
 """Of a weight: both ways to it round its scores, and the exponential makes that larger."""
 
-PLAIN = ("llama", "qwen2", "gpt2", "gpt_bigcode", "bert", "roberta")
+PLAIN = ("llama", "qwen2", "gpt2", "gpt_bigcode", "bert", "roberta", "splinter", "markuplm")
 
 
 def tokens_of(model):

@@ -176,20 +176,10 @@ class TestRefused:
         assert not reads_pictures(text) and not reads_pictures(tmp_path / "nowhere")
         assert self.refusal(text).code == "family"
 
-    @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-    def test_a_missing_file(self, folder, name):
-        (folder / name).unlink()
-        assert self.refusal(folder).code == "missing"
-
     def test_a_pickle_is_not_read(self, folder):
         (folder / "model.safetensors").unlink()
         torch.save({}, folder / "pytorch_model.bin")
         assert self.refusal(folder).code == "pickle"
-
-    def test_a_truncated_file(self, folder):
-        weights = folder / "model.safetensors"
-        weights.write_bytes(weights.read_bytes()[:3_000])
-        assert self.refusal(folder).code == "corrupt"
 
     def test_too_many_patches(self, tmp_path):
         error = self.refusal(save_vision("vit", tmp_path / "vit", image_size=34))
@@ -212,27 +202,11 @@ class TestRefused:
         (folder / "config.json").write_text(json.dumps(config))
         assert self.refusal(folder).code == ("names" if "hidden_size" in changes else "corrupt")
 
-    def test_nan_weights_are_refused(self, folder):
-        from safetensors.torch import load_file, save_file
-
-        tensors = load_file(folder / "model.safetensors")
-        next(iter(tensors.values())).flatten()[0] = torch.nan
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-        assert self.refusal(folder).code == "corrupt"
-
     @pytest.mark.parametrize(
         "reads", [{"image_std": [0, 0, 0]}, {"image_mean": [0.5, 0.5]}, {"image_mean": ["x"]}, {"image_std": [1e999]}]
     )
     def test_invalid_scale_is_refused(self, folder, reads):
         (folder / "preprocessor_config.json").write_text(json.dumps(reads))
-        assert self.refusal(folder).code == "corrupt"
-
-    def test_missing_weights_are_refused(self, folder):
-        from safetensors.torch import load_file, save_file
-
-        tensors = load_file(folder / "model.safetensors")
-        tensors.pop(next(name for name in tensors if "layernorm_before" in name))
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
         assert self.refusal(folder).code == "corrupt"
 
 

@@ -27,9 +27,7 @@ def temporary_results(tmp_path, monkeypatch):
 
 class TestModels:
     def test_a_tied_layer_counts_once(self):
-        sizes = {
-            code: layer_sharing.count(make(8, twins.Recipe(), seed=0)) for code, make in layer_sharing.VARIANTS.items()
-        }
+        sizes = {code: commands.count(make(8, twins.Recipe(), seed=0)) for code, make in commands.MAKE.items()}
         assert sizes["independent"] == 394_112
         assert sizes["tied"] == sizes["single"] < 0.6 * sizes["independent"]
         assert {training.variant: training.parameters for training in layer_sharing.trainings()} == sizes
@@ -42,14 +40,14 @@ class TestModels:
         ids = torch.arange(2 * 7).view(2, 7)
         with torch.inference_mode():
             assert_close(model(input_ids=ids).logits, copy(input_ids=ids, use_cache=False).logits)
-            once = layer_sharing.single(8, SMALL, seed=3)
+            once = commands.single(8, SMALL, seed=3)
             assert not torch.allclose(model(input_ids=ids).logits, once(input_ids=ids).logits)
 
 
 def test_look_equals_captured_heads():
     """twin-g8 is one of the variants: its heads measured here, and by the capture, row by row."""
     recipe, model = twins.Recipe(), load("twin-g8")
-    actual = layer_sharing.look(model.model, recipe, seed=5)
+    actual = commands.look(model.model, recipe, seed=5)
     rows, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(5))
     captures = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
     for layer in range(2):

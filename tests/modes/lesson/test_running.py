@@ -81,15 +81,6 @@ def test_asked_cell_is_locked_and_spoken(visit):
     assert grid.evaluate("root => root.headGrid.map.told.size") == 1
 
 
-def test_explore_brings_rest_and_hides_it(visit):
-    page = open_step(visit, "ten_minutes", 3, viewport=(1280, 720))
-    for is_visible in (True, False):
-        page.get_by_role("button", name="Explore").click()
-        wait_run(page)
-        for place in (".st-key-tabs", "[data-testid=stSidebar]", ".st-key-chips"):
-            expect(page.locator(place)).to_be_visible(visible=is_visible)
-
-
 def test_own_reason_is_not_sent(visit):
     """After the answer a sentence is typed and compared; the server is sent nothing."""
     lesson, number = next((name, at) for name, at in COVERED_STEPS if lesson_named(name).steps[at - 1].why)

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drive import PHONE, wait_run
-from viz.components.bundle import CLIENT
 from viz.text import translator
 
 T = translator("en")
@@ -71,16 +70,20 @@ def test_a_view_is_passed_on(visit, new_page, server):
     assert all(set(message) == {"headlightHeight"} for message in ours), "and nothing else"
 
 
-def test_slider_of_view_is_hidden(visit):
-    page = visit("convolution", section="windows", without="w_alpha-mix")
-    slider = page.locator(".quadratic .slider")
-    expect(slider.and_(page.locator("[data-link=w_delta]")).first).to_be_visible()
-    for name in ("w_alpha", "mix"):
-        expect(slider.and_(page.locator(f"[data-link={name}]")).first).not_to_be_visible()
-
-
-def test_sliders_of_view_can_be_hidden():
-    names = {"temperature", "alpha", "w_alpha", "w_delta", "mix", "pe_width", "pe_n", "base", "pe_at"}
-    rules = "".join(style.read_text("utf8") for style in CLIENT.glob("*/*.css"))
-    rule = r'@container style\(--without-(\w+): 1\) \{\s*\[data-link="\1"\] \{\s*display: none;\s*\}\s*\}'
-    assert set(re.findall(rule, rules)) == names
+@pytest.mark.parametrize(
+    ("place", "hidden", "left"),
+    [
+        ("convolution/windows", ("w_alpha", "mix"), ("w_delta",)),
+        ("convolution/picture", ("alpha",), ()),
+        ("positions/sinusoids", ("pe_width", "base"), ("pe_n", "pe_at")),
+        ("heads/all_heads", ("temperature",), ()),
+    ],
+)
+def test_sliders_of_view_are_hidden(visit, place, hidden, left):
+    path, section = place.split("/")
+    page = visit(path, section=section, without="-".join(hidden))
+    for names, is_visible in ((left, True), (hidden, False)):
+        for name in names:
+            control = page.locator(".temperature" if name == "temperature" else f"[style*='--without-{name})']").first
+            expect(control).to_be_attached()
+            expect(control).to_be_visible(visible=is_visible)

@@ -122,9 +122,33 @@ def test_transformer_lens_cache_shows_patterns(has_items_alone):
     assert "layers 2, 10" in grid.notes[0]
 
 
-@pytest.mark.parametrize("names", [
-    ["h.0.attn"], ["encoder"], [3], ["encoder.0.attn.hook_pattern", "decoder.0.attn.hook_pattern"],
-], ids=str)  # fmt: skip
-def test_other_mappings_are_refused(names):
-    with pytest.raises(ValueError, match=r"neither a model's output nor a cache of TransformerLens.*hand over a tuple"):
-        viz.show(dict.fromkeys(names, layer()), WORDS)
+NAMES = {
+    "Flax": (
+        {"intermediates": {f"block_{i}": {"self_0": {"attention_weights": (layer(seed=i),)}} for i in (0, 1)}},
+        [0, 1],
+    ),
+    "Flax in a list": ({"blocks": [{"attn": layer(seed=0), "mlp": layer(4)}, {"attn": layer(seed=1)}]}, [0, 1]),
+    "Keras": ({"multi_head_attention": layer(seed=0), "multi_head_attention_1": layer(seed=1)}, [0, 1]),
+    "Keras later in a session": ({f"block_{i}/attention_{i}": layer(seed=i - 7) for i in (7, 8)}, [0, 1]),
+    "hooks": ({f"transformer.h.{i}.attn": layer(seed=i) for i in (1, 0)}, [0, 1]),
+}
+
+
+@pytest.mark.parametrize("what", NAMES)
+def test_names_of_libraries_are_layers(what):
+    """Names that differ in one number, or in two that rise together, are layers in that order."""
+    maps, numbers = NAMES[what]
+    grid = viz.show(maps, WORDS, layer=1)
+    assert_close(torch.tensor(grid.weights), layer(seed=1)[0, 0])
+    assert list(grid._maps["self"].layers) == numbers
+
+
+def test_names_of_stacks_are_read():
+    """The stacks of an encoder-decoder of TransformerLens; names that say nothing are refused, with two of them."""
+    names = "encoder.0.attn", "decoder.0.attn", "decoder.0.cross_attn"
+    grid = viz.show({f"{name}.hook_pattern": layer() for name in names}, (WORDS, WORDS))
+    assert list(grid._maps) == ["encoder", "decoder", "cross"]
+    with pytest.raises(ValueError, match=r"4 names .* with one number for the layer"):
+        viz.show({f"a_{i}/b_{j}/attn": layer() for i in (0, 1) for j in (0, 1)}, WORDS)
+    with pytest.raises(ValueError, match=r"2 names \(left, right …\) and what belongs to them are neither"):
+        viz.show({"left": layer(), "right": layer()}, WORDS)

@@ -247,10 +247,10 @@ def test_missing_weight_has_column():
     """Sinks, blocks and cut columns leave a part of each row out; no cause is named."""
     part = layer()[..., :4, :4]
     grid = viz.show([part], WORDS[:4])
-    assert grid.tokens[1] == (*WORDS[:4], "(no token)") and grid.weights.shape == (4, 4)
-    assert "goes to no token shown here" in grid.notes[0] and "sink" not in grid.notes[0]
+    assert grid.tokens[1] == (*WORDS[:4], "(missing)") and grid.weights.shape == (4, 4)
+    assert "missing share" in grid.notes[0] and "sink" not in grid.notes[0]
     even = viz.show([torch.full((1, 3, 4, 4), 0.125)], WORDS[:4])
-    assert even.notes[0].startswith("Rows sum to 0.500. "), "one sum, not from itself to itself"
+    assert even.notes[1].startswith("Rows sum to 0.500. "), "one sum, not from itself to itself"
 
 
 @pytest.mark.parametrize("form", ["output", "steps", "stacks"])

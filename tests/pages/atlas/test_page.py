@@ -74,13 +74,6 @@ def test_random_models_count_equals_formula():
     assert "重新抽取五次" in translator("zh")("atlas.map.why") and "种子 0 到 4" in translator("zh")("atlas.map.why")
 
 
-@pytest.mark.parametrize("name", ["first", "next"])
-def test_label_of_most_heads_common(open_app, name):
-    labelled = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name].labelled
-    common = T("atlas.found_common") in page_texts(open_app("atlas", atlas_score=name))
-    assert common == (2 * int(labelled.sum()) > 72) == (name == "first")
-
-
 def test_contradicting_sentence_opens_on_heads(open_app):
     """Show the sentences that contradict a label; a click opens one on Heads."""
     app = open_app("atlas", atlas_layer=0, atlas_head=5)
@@ -129,6 +122,7 @@ def test_own_lines_pass_checks(open_app):
     assert "the cat sees the dog" in page_texts(app)
 
 
+@pytest.mark.fast("95-1")
 @pytest.mark.parametrize(("n_words", "n_cut"), [(LONGEST - 2, 0), (LONGEST - 1, 1)])
 def test_long_own_line_truncated_with_note(open_app, n_words, n_cut):
     """The model adds two tokens to the words."""

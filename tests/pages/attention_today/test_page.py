@@ -103,7 +103,7 @@ def test_nobody_takes_fully_masked_row():
 
 def test_difference_without_share_is_standard(open_app):
     app = open_app("attention_today", section="difference", subtracted=0.0, **SEEDED)
-    assert T("attention_today.difference.same", sum="1", negative=0, cells=25) in sentences_of(app)
+    assert T("attention_today.difference.says", sum="1", negative=0, cells=25, part="0.0%") in sentences_of(app)
 
 
 def published():

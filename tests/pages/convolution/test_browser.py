@@ -59,8 +59,7 @@ def test_the_windows_are_torchs(visit):
 @pytest.mark.parametrize(
     ("link", "key", "values"),
     [
-        ({"w_alpha": "0_1_1"}, "says_alike", {"query": "d", "n": 6, "value": "0.17"}),
-        ({"w_alpha": "50_1_1", "w_delta": "-1.5_0_0"}, "says_alike", {"query": "d", "n": 2, "value": "0.50"}),
+        ({"w_alpha": "0_1_1"}, "says", {"query": "d", "key": "a", "shift": "−3", "value": "0.17"}),
         ({"w_alpha": "50_1_1"}, "says", {"query": "d", "key": "c", "shift": "−1", "value": "1"}),
         ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
         (
@@ -71,7 +70,7 @@ def test_the_windows_are_torchs(visit):
     ],
 )
 def test_ties_and_masked_rows_sentence(visit, link, key, values):
-    """Name no single word where several tie or the row is fully masked, and repeated words by place."""
+    """Name the first of several that tie, none where the row is fully masked, and repeated words by place."""
     page = visit("convolution", **{"source": "words", "text": "a b c d e f"} | link)
     sentences = translator("en")(f"convolution.view.{key}", **values)
     expect(view(page, "sequence").locator(".row + .says")).to_have_text(sentences)

@@ -46,12 +46,6 @@ def page_sentences(app):
     return " ".join(sentences_of(app))
 
 
-def check_lines(app, section):
-    """The checks of a section, line by line, once its footer is opened."""
-    app.session_state[f"_footer_{section}"] = "checks"
-    return [line.value for line in app.run().markdown if line.value[:1] in "✓✗"]
-
-
 def all_checked(app):
     return {section: checked(app, section) for section in CHECKS}
 

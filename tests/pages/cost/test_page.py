@@ -92,7 +92,7 @@ def test_curves_and_their_crossings(open_app, how):
     crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
     for name, n in crossings.items():
         label = t(f"cost.{name}") if name.islower() else name
-        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in page_sentences(app)
+        assert t("cost.crossing", name=label, n=n) in page_sentences(app)
     if how == "exact":
         assert t("cost.crossing_1", name=t("cost.recurrence")) in page_sentences(app)
     curves = lines(app, "growth")

@@ -175,21 +175,6 @@ def test_messages_summed_in_chunks():
     assert_close(lengths, weights.sum(0) * messages.norm(dim=-1))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("what", "text", "n"), [("weights", "cat cat cat cat", 4), ("scores", "a b a b", 2)])
-def test_row_of_equal_keys_names_none(open_app, lang, what, text, n):
-    """The first of several keys with the largest weight is not looked at most."""
-    app = open_app(lang=lang, heads_view="row", source="words", what=what, text=text, query=0, head=0)
-    before = translator(lang)(f"heads.row_{what}_alike", query=f"0 · {text.split()[0]}", n=n, value="X").partition("X")[
-        0
-    ]
-    sentences = [line for line in page_sentences(app) if line.startswith(before)]
-    largest = only(app, "row").max()
-    assert len(sentences) == 1 and float(sentences[0].removeprefix(before).split()[0].rstrip("。.")) == pytest.approx(
-        largest, 0.01
-    )
-
-
 @pytest.mark.parametrize(("source", "shown_place"), [("model", [True]), ("words", [False]), ("gpt_oss", [])])
 def test_arcs_say_whose_row_is_whole(open_app, small_model, source, shown_place):
     """Own words are no model's, and of a row that a sink takes from nothing is said to go to the word itself."""

@@ -51,15 +51,6 @@ def test_toy_loss_by_head_count(open_app, heads, key):
     assert app.slider(key="toy_before").disabled == (heads > 1)
 
 
-@pytest.mark.parametrize("link", [{"text": "word", "n_heads": 4}, {"text": "cat sat", "n_heads": 2}])
-def test_equally_different_heads_not_named(open_app, link):
-    """Of two heads none is the most alike, and with one word all maps are equal."""
-    sentences = page_sentences(open_app("many_heads", section="experts", source="words", **link, experts_view="differ"))
-    frame = T("many_heads.differ.found_alike", far="X").split("**X**")
-    assert [line for line in sentences if line.startswith(frame[0]) and line.endswith(frame[-1])]
-    assert not [line for line in sentences if "differ most" in line]
-
-
 def test_fully_masked_heads_change_nothing(open_app):
     app = open_app(
         "many_heads",

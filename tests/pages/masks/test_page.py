@@ -152,7 +152,7 @@ def test_painted_mask_kept_across_pages(open_app):
     assert mask[:, 16:].all()
 
 
-@pytest.mark.fast("heads", "masks", "block", "convolution")
+@pytest.mark.fast("heads", "masks", "block")
 @pytest.mark.parametrize("page", PAGES)
 def test_fully_masked_rows_on_every_page(open_app, page):
     link = {"source": "words", "text": "one two three four", "mask": "painted", "painted": NOTHING}

@@ -175,13 +175,6 @@ def test_no_positions_of_one_word(open_app):
     assert [item.value for item in app.info] == [T("positions.no_positions.one_word")]
 
 
-def test_no_positions_of_equal_words(open_app):
-    """None of several equal words is looked at most."""
-    link = {"section": "today", "today_show": "no_positions", "source": "words", "text": "cat cat cat cat"}
-    sentences = [element.value for element in open_app("positions", **link).text]
-    assert T("positions.no_positions.best_alike", query="3 · cat", alike=4, weight="0.25", n=4) in sentences
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_factor_starts_where_sentences_say(lang):
     """Llama 4 leaves the first F - 1 tokens as they are, Ministral 3 the first F, as transformers counts them."""

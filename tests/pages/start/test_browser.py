@@ -114,9 +114,9 @@ def test_arcs_switch_and_ways_on(visit):
     assert_shown(page, 0, "it")
     assert "sentence" not in page.url
 
-    box.fill(HOSTILE)
-    start.get_by_role("button", name=T("start.arcs_show")).click()
-    expect(page.locator(".st-key-text textarea")).to_have_value(HOSTILE)
+    box.fill(20 * HOSTILE)
+    box.press("Enter")
+    expect(page.locator(".st-key-text textarea")).to_have_value(20 * HOSTILE)
     wait_run(page)
     assert re.search(r"/heads\?text=", page.url)
     page.go_back()
@@ -197,7 +197,7 @@ def test_film_runs_once(new_page, app_url, stops):
     expect(page.locator(".start .says")).to_have_attribute("aria-live", "polite")
     assert_shown(page, 0, "it")
     passing = page.evaluate("window.passing")
-    assert passing[0] in ("it tired", "the tired") and passing[-1] == "it tired" and "because tired" in passing
+    assert passing[0] in ("it tired", "the tired") and passing[-1] == "it tired" and len(set(passing)) > 4
     assert ("it wide" in passing) == (not stops)
     page.get_by_role("link", name=T("masks.title")).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(T("masks.title"))

@@ -6,13 +6,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages.start.record import TWINS, record
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from tests.packaged import packaged_file
+from tools.start import TWINS, record
 from viz import ASSETS
 from viz.models import registry
 
 
+@pytest.mark.fast("en")
 @pytest.mark.parametrize("lang", TWINS)
 def test_weights_file_equals_head(lang):
     file_pair = pairs()[lang]

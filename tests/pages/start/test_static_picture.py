@@ -8,9 +8,9 @@ import torch
 from torch.testing import assert_close
 
 from pages.start import static_picture
-from pages.start.record import TWINS
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from pages.start.static_picture import LEAST, PICTURES, map_picture, sentence_picture
+from tools.start import TWINS
 from viz.frame.format import part
 
 HOSTILE = "<img src=x onerror=alert(1)>"

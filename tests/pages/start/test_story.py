@@ -11,10 +11,10 @@ from torch.testing import assert_close
 
 from pages import FIRST
 from pages.start import numbers, story
-from pages.start.record import record_stories
 from pages.start.sentences import pairs
 from tests.packaged import packaged_file
 from tests.pages.start.test_page import SENTENCE, view_payload
+from tools.start import record_stories
 from viz.frame import compute, specs
 from viz.models import registry
 from viz.models.capture import capture
@@ -24,6 +24,7 @@ from viz.text import LANGUAGES
 ARABIC = "القطة تجلس على الحصير"
 
 
+@pytest.mark.fast("en")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_story_file_equals_models(lang):
     """Values add up to the head's output, pixels are roots of weights, and next words are the decoder's."""
@@ -98,7 +99,8 @@ def test_own_model_reads_the_example(open_app, monkeypatch):
     read = compute.read(specs.Source(kind="model", text=text, model=first_model.id))
     place = (visible["layer"], visible["head"])
     assert place == numbers.farthest_head(numbers.source_of(text, first_model.id))
-    far = [(query, key) for query in range(1, 14) for key in range(1, 14) if abs(query - key) > 1]
+    word_places = [key for key in range(1, 14) if read.tokens.labels[key] not in ("didn", "'", "t", ".")]
+    far = [(query, key) for query in word_places for key in word_places if abs(query - key) > 1]
     strongest = {
         (layer, head): max(float(weights[query, key]) for query, key in far)
         for layer in range(read.n_layers)

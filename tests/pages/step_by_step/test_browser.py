@@ -8,8 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_pictures import format_number
-from tests.browser.drive import PHONE, eventually, open_chip, wait_run
-from tests.browser.sections import begins_on_the_first_screen
+from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -96,16 +95,6 @@ def test_cell_click_selects_pair(visit):
         assert last_number(page, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(total, abs=1e-4)
 
 
-def test_every_step_fits_first_screen(visit):
-    page = visit("step-by-step", step=1, section="steps")
-    for step in range(1, 10):
-        expect(heading(page, step)).to_be_visible()
-        wait_run(page)
-        eventually(lambda: begins_on_the_first_screen(page, "steps"))
-        if step < 9:
-            page.get_by_role("button", name="Next").click()
-
-
 # --- Three words -------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +137,27 @@ def test_three_words_click_and_typing(visit):
     again.get_by_role("button", name="As at the beginning").click()
     wait_run(again)
     assert parameter(again, "numbers") is None
+
+
+def test_three_words_play_by_space(visit):
+    """Numbers to come are not seen, the next step goes on, a pause shows all; less motion is a number at a time."""
+    page = visit("step-by-step", section="three_words", step=4)
+    later, place = page.locator(".three-words td.later"), page.locator(".three-words .place")
+    expect(number(page, "S", 0, 0)).to_be_visible()
+    page.locator(".three-words .speed").click()
+    expect(page.locator(".three-words .speed")).to_have_attribute("aria-label", "Speed: 2×")
+    page.locator(".three-words .speed").evaluate("button => button.blur()")
+    page.keyboard.press(" ")
+    expect(later).not_to_have_count(0)
+    expect(heading(page, 5)).to_be_visible()
+    expect(later).not_to_have_count(0)
+    page.keyboard.press(" ")
+    expect(later).to_have_count(0)
+    page.emulate_media(reduced_motion="reduce")
+    before = place.inner_text()
+    page.locator(".three-words .play").click()
+    expect(place).not_to_have_text(before)
+    expect(later).to_have_count(0)
 
 
 def test_three_words_keys_follow_focus(visit):

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from viz.core.analysis.window_fit import HIGHEST, LOWEST, ROUNDS, WindowFit
+from viz.core.analysis.window_fit import HIGHEST, LOWEST, ROUNDS, WindowFit, best_fit
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import quadratic_scores
 
@@ -51,18 +51,7 @@ def fit_planes(weights: Float[Tensor, "H P P"], grid: Sequence[int]) -> WindowFi
     even = (weights - 1 / (rows * columns)).square().sum((-2, -1))
     error = _error(weights, offset, log_alpha.exp(), grid)
     rounded_error = _error(weights, offset.round(), log_alpha.exp(), grid)
-    # Sharp windows with centres near a whole number are equal: prefer the whole number.
-    is_whole_number = rounded_error <= error + 1e-4 * even
-    offset, error = (
-        torch.where(is_whole_number[:, None], offset.round(), offset),
-        torch.where(is_whole_number, rounded_error, error),
-    )
-    better = error < even
-    return WindowFit(
-        offset=offset,
-        alpha=torch.where(better, log_alpha.exp(), 0.0),
-        explained_share=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
-    )
+    return best_fit(offset, log_alpha.exp(), error=error, rounded_error=rounded_error, even=even)
 
 
 def _error(weights: Tensor, offset: Tensor, alpha: Tensor, grid: Sequence[int]) -> Tensor:

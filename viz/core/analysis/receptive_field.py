@@ -12,30 +12,6 @@ Levels = Callable[[Tensor], Sequence[Tensor]]
 """A stack with all its levels: (T, d) -> x itself, and the output of each layer."""
 
 
-def reach(steps: Bool[Tensor, "L T T"]) -> Bool[Tensor, "L T T"]:
-    r"""Reachability: entry (l, i, j) is True if token i of layer l may depend on word j.
-
-    .. math:: R_l = S_l \cdot R_{l-1}, \qquad R_0 = I \qquad \text{("and" for times, "or" for plus)}
-
-    A power of the mask: after L layers with a window of w tokens to each side, L w tokens to each side (with gaps of r
-    between them, L w r).
-
-    Args:
-        steps: for each layer, the lowest first, what its token i takes from token j below; see :func:`step`.
-
-    Example:
-        >>> previous_and_own = torch.eye(3).bool() | torch.eye(3).roll(-1, 1).tril().bool()
-        >>> reach(torch.stack([previous_and_own] * 2))[-1].int()
-        tensor([[1, 0, 0],
-                [1, 1, 0],
-                [1, 1, 1]], dtype=torch.int32)
-    """
-    layers = [steps[0]]
-    for layer in steps[1:]:
-        layers.append((layer.float() @ layers[-1].float()) > 0)
-    return torch.stack(layers)
-
-
 def step(allowed: Bool[Tensor, "T T"] | None, n_tokens: int, *, residual: bool) -> Bool[Tensor, "T T"]:
     """Paths through one layer: those its mask allows, and with a residual connection each token to itself.
 
@@ -98,7 +74,7 @@ def output_change(
 ) -> Float[Tensor, " T"]:
     """Change of each output token when some input tokens are replaced by noise of the same size.
 
-    Tokens outside a receptive field move nothing: the check of :func:`reach` on a stack that runs.
+    Tokens outside a receptive field move nothing: the check of :func:`cone` on a stack that runs.
 
     Example:
         >>> output_change(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]

@@ -88,16 +88,21 @@ def _fit(maps: Float[Tensor, "H R T"], open_cells: Bool[Tensor, "R T"]) -> Windo
     error = _error(maps, window_weights(offset, log_alpha.exp(), delta, open_cells))
     rounded_error = _error(maps, window_weights(offset.round(), log_alpha.exp(), delta, open_cells))
     even = _error(maps, window_weights(torch.zeros(1), torch.zeros(1), delta, open_cells))
+    return best_fit(offset, log_alpha.exp(), error=error, rounded_error=rounded_error, even=even)
+
+
+def best_fit(
+    offset: Float[Tensor, "H *D"], alpha: Tensor, *, error: Tensor, rounded_error: Tensor, even: Tensor
+) -> WindowFit:
+    """Return windows as a fit, by the errors (H,) of these, of those at whole numbers nearby, and of an even spread."""
     # Sharp windows with centres near a whole number are equal: prefer the whole number.
     is_whole_number = rounded_error <= error + 1e-4 * even
-    offset, error = (
-        torch.where(is_whole_number, offset.round(), offset),
-        torch.where(is_whole_number, rounded_error, error),
-    )
+    offset = torch.where(is_whole_number.view(-1, *[1] * (offset.ndim - 1)), offset.round(), offset)
+    error = torch.where(is_whole_number, rounded_error, error)
     better = error < even
     return WindowFit(
         offset=offset,
-        alpha=torch.where(better, log_alpha.exp(), 0.0),
+        alpha=torch.where(better, alpha, 0.0),
         explained_share=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
     )
 

@@ -1,4 +1,4 @@
-"""Cost of attention: parameters, operations, bytes; counted, and measured on this machine.
+"""Cost of attention: parameters, operations, bytes; counted.
 
 Counts are plain integers, exact at any size. A multiply-add counts two FLOPs.
 """

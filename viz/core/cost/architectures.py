@@ -36,10 +36,6 @@ class Sizes:
         return self.k // 2
 
 
-def _spec(s: Sizes) -> AttentionSpec:
-    return AttentionSpec(d_model=s.d, n_heads=s.h)
-
-
 def window_pairs(n: int, reach: int) -> int:
     r"""Count the (query, key) pairs at most ``reach`` positions apart: what ``masks.window`` allows.
 
@@ -54,7 +50,7 @@ def window_pairs(n: int, reach: int) -> int:
 
 
 def _attention(s: Sizes, n_pairs: int) -> dict[str, int]:
-    flops = attention_flops(_spec(s), n_queries=s.n, n_keys=s.n, n_pairs=n_pairs)
+    flops = attention_flops(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n, n_pairs=n_pairs)
     counts = {name: amount // FLOPS_PER_MULTIPLY_ADD for name, amount in flops.parts().items()}
     projections = counts["q"] + counts["k"] + counts["v"]
     return {"projections": projections} | {name: counts[name] for name in ("scores", "mixing", "output")}
@@ -90,10 +86,6 @@ def lstm(s: Sizes) -> dict[str, int]:
     return recurrence(s, 4)
 
 
-def _ceil(a: int, b: int) -> int:
-    return -(-a // b)
-
-
 def direct(_: Sizes, distance: int) -> int | None:
     """Every word sees every word: one step."""
     return min(distance, 1)
@@ -103,7 +95,7 @@ def stacked(s: Sizes, distance: int) -> int | None:
     r"""Layers that see ``reach`` to each side: :math:`\lceil \text{distance} / \text{reach} \rceil`; None if they see
     nothing but themselves.
     """
-    return (_ceil(distance, s.reach) if s.reach else None) if distance else 0
+    return (-(-distance // s.reach) if s.reach else None) if distance else 0
 
 
 def dilated(s: Sizes, distance: int) -> int | None:
@@ -150,20 +142,12 @@ class Architecture:
         return self.steps(s, s.n - 1)
 
 
-def _at_once(_: Sizes) -> int:
-    return 1
-
-
-def _n(s: Sizes) -> int:
-    return s.n
-
-
 ARCHITECTURES = (
     Architecture(
         name="self_attention",
         order=lambda s: s.n**2 * s.d,
         multiply_adds=self_attention,
-        waits=_at_once,
+        waits=lambda _: 1,
         steps=direct,
         formulas=("n^2 d", "1", "1"),
     ),
@@ -171,7 +155,7 @@ ARCHITECTURES = (
         name="window",
         order=lambda s: s.k * s.n * s.d,
         multiply_adds=windowed_attention,
-        waits=_at_once,
+        waits=lambda _: 1,
         steps=stacked,
         formulas=("k n d", "1", "n / k"),
     ),
@@ -179,7 +163,7 @@ ARCHITECTURES = (
         name="convolution",
         order=lambda s: s.k * s.n * s.d**2,
         multiply_adds=convolution,
-        waits=_at_once,
+        waits=lambda _: 1,
         steps=stacked,
         formulas=("k n d^2", "1", "n / k"),
     ),
@@ -187,7 +171,7 @@ ARCHITECTURES = (
         name="dilated",
         order=lambda s: s.k * s.n * s.d**2,
         multiply_adds=convolution,
-        waits=_at_once,
+        waits=lambda _: 1,
         steps=dilated,
         formulas=("k n d^2", "1", r"\log_k n"),
     ),
@@ -195,7 +179,7 @@ ARCHITECTURES = (
         name="recurrence",
         order=lambda s: s.n * s.d**2,
         multiply_adds=recurrence,
-        waits=_n,
+        waits=lambda s: s.n,
         steps=one_by_one,
         formulas=("n d^2", "n", "n"),
     ),

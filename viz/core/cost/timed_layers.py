@@ -1,6 +1,5 @@
 """The layers that are timed: self-attention twice, a convolution, two recurrences, ready to run on n tokens."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,34 +19,12 @@ Run = Callable[[], Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Plan of a timing: layers of width ``d`` with ``h`` heads and kernels of ``k``, on texts of each of ``lengths``.
-
-    ``seconds`` is the limit for everything, ``memory_bytes`` for the weights of one naive attention. ``device`` is
-    "cpu" or "cuda".
-
-    Raises:
-        ValueError: if the limit is no time: below 0, infinite, or NaN, which no clock ever passes.
-    """
+    """Layers of width ``d`` with ``h`` heads and kernels of ``k``; on the meta device they are counted, not run."""
 
     d: int
     h: int
     k: int
-    lengths: tuple[int, ...]
-    seconds: int | float
-    memory_bytes: int = 600_000_000
     device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.seconds < math.inf:
-            raise ValueError(f"seconds={self.seconds} must be a finite number from 0")
-
-    def at(self, n: int) -> Sizes:
-        """The sizes with a text of n tokens."""
-        return Sizes(n=n, d=self.d, k=self.k, h=self.h)
-
-    def too_large(self, name: str, n: int) -> bool:
-        """Naive attention holds two matrices of h n² numbers at once, the scores and the weights."""
-        return name == "naive" and 2 * 4 * self.h * n * n > self.memory_bytes
 
 
 def naive_attention(x: Float[Tensor, "T d"], w: Sequence[Tensor], h: int) -> Float[Tensor, "T d"]:

@@ -1,7 +1,7 @@
 """Exact weights of some rows of a head on a long text, whole or a window of them."""
 
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -66,11 +66,7 @@ def window(
     *,
     row: int,
     column: int,
-    scale: float,
-    causal: bool,
-    allowed: Allowed | None = None,
-    score_mod: ScoreMod | None = None,
-    sink: float | None = None,
+    **options: Any,
 ) -> Float[Tensor, "R C"]:
     """The weights of ``WINDOW`` rows and columns from here on, or of as many as there are.
 
@@ -82,11 +78,7 @@ def window(
         k: its keys.
         row: the first row.
         column: the first column.
-        scale: what the scores are multiplied by.
-        causal: whether a query looks at itself and at what comes before, only.
-        allowed: the layer's own mask, where it is not the causal one or none.
-        score_mod: changes the scaled scores.
-        sink: the head's score for looking nowhere.
+        options: those of :func:`weights_of_rows`.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -95,8 +87,7 @@ def window(
                 [0.2500, 0.2500, 0.2500]])
     """
     strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
-    rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
-    blocks = (rows(at) for at in strips)
+    blocks = (weights_of_rows(q, k, at, **options) for at in strips)
     # A slice would keep the whole rows in memory.
     return torch.cat([weights[:, column : column + WINDOW].clone() for weights in blocks])
 

@@ -21,6 +21,7 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
+from viz.errors import ModelError
 from viz.frame import queue_notice
 from viz.frame.specs import Mask, Source, local_entries
 from viz.imports import importing
@@ -96,6 +97,8 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
         answers = read(alone)
         if has_cross(answers):
             return trained_cross(_run(source))
+        if answers.calls[0].maps_only:
+            raise ModelError("maps", model=source.model)
         return pair(read(replace(alone, text=source.target)), answers)
     return _run(source, heads_off)
 
@@ -125,9 +128,9 @@ def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozen
 
 
 @cached
-def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
+def trace(source: Source, layer: int, mask: Mask) -> MultiHeadTrace:
     """Every intermediate of one layer."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     n_queries, n_keys = text_capture.calls[layer].q.shape[1], text_capture.calls[layer].k.shape[1]
     with torch.inference_mode():
         return text_capture.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))

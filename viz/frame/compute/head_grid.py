@@ -1,20 +1,20 @@
 """Cached data of the head grid: every head of a text, encoded for the browser."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
-from viz.components.take_away import Axis, Heads, Stack, payload
+from viz.components.head_grid import Axis, Packed, pack_combined, pack_head, pack_wall
+from viz.components.take_away import Heads, Stack, payload
 from viz.core.analysis import map_statistics
+from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
 from viz.core.attention import AttentionTrace
 from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Capture, Head
-from viz.models.head_statistics import describe
 from viz.models.tokens import Tokens, word_labels
 
 
@@ -27,13 +27,12 @@ class LayerMaps:
     columns: tuple[str, ...]
 
 
-def _side(tokens: Tokens, view: View) -> tuple[tuple[str, ...], Tensor]:
-    """The labels of an axis before anything is hidden, and which of them are not."""
-    labels, special = tokens.labels, torch.tensor(tokens.special)
+def _visible(tokens: Tokens, view: View) -> Tensor:
+    """True for each token, or word, of an axis that stays where special tokens are hidden."""
+    special = torch.tensor(tokens.special)
     if view.merge:
-        labels = word_labels(tokens)
-        special = torch.zeros(len(labels)).index_add(0, torch.tensor(tokens.words), special.float()) > 0
-    return labels, ~special if view.hide else torch.ones(len(labels), dtype=torch.bool)
+        special = torch.zeros(tokens.words[-1] + 1).index_add(0, torch.tensor(tokens.words), special.float()) > 0
+    return ~special
 
 
 def axis(tokens: Tokens, view: View) -> Axis:
@@ -48,40 +47,30 @@ def axis(tokens: Tokens, view: View) -> Axis:
     return Axis(of=of, labels=labels)
 
 
-def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> LayerMaps:
-    """The maps of a layer as a view shows them."""
+def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Tensor:
+    """The maps of a layer as a view shows them, (H, rows, columns)."""
     weights = view.what == "weights"
     values = steps.weights if weights else steps.masked
-    (rows, visible_rows), (columns, visible_columns) = _side(queries, view), _side(keys, view)
     if view.merge:
         merge = map_statistics.merge_words if weights else map_statistics.mean_words
         values = merge(values, torch.tensor(queries.words), torch.tensor(keys.words))
     if view.hide:
-        values = (
-            map_statistics.hide(values, visible_rows, visible_columns)
-            if weights
-            else values[:, visible_rows][..., visible_columns]
-        )
-    return LayerMaps(
-        values=values,
-        labels=tuple(label for label, is_visible in zip(rows, visible_rows.tolist(), strict=True) if is_visible),
-        columns=tuple(label for label, is_visible in zip(columns, visible_columns.tolist(), strict=True) if is_visible),
-    )
+        rows, columns = _visible(queries, view), _visible(keys, view)
+        values = map_statistics.hide(values, rows, columns) if weights else values[:, rows][..., columns]
+    return values
 
 
 @cached
-def layer_maps(
-    source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> LayerMaps:
+def layer_maps(source: Source, layer: int, mask: Mask, view: View) -> LayerMaps:
     """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
 
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
     hiding leaves cells out.
     """
-    text_capture = read(source, heads_off)
-    return look(
-        _steps(text_capture, layer, _allowed(text_capture, mask)), text_capture.queries, text_capture.tokens, view
-    )
+    text_capture = read(source)
+    queries, keys = text_capture.queries, text_capture.tokens
+    values = look(_steps(text_capture, layer, _allowed(text_capture, mask)), queries, keys, view)
+    return LayerMaps(values=values, labels=tuple(axis(queries, view).labels), columns=tuple(axis(keys, view).labels))
 
 
 def _allowed(text_capture: Capture, mask: Mask) -> Tensor | None:
@@ -93,50 +82,55 @@ def _steps(text_capture: Capture, layer: int, allowed: Tensor | None) -> Attenti
         return text_capture.layer(layer, allowed=allowed)
 
 
+def measures(text_capture: Capture) -> Callable[[Tensor], Mapping[str, Tensor]]:
+    """Return the function of a layer's weights that gives the numbers of each head: between two texts fewer."""
+    queries, keys = text_capture.queries, text_capture.tokens
+    ids, special = torch.tensor(keys.ids), torch.tensor(keys.special)
+    if text_capture.is_cross:
+        query_ids = torch.tensor(queries.ids)
+        return lambda weights: vars(cross_head_statistics(weights, query_ids, ids, special))
+    return lambda weights: vars(head_statistics(weights, ids, special))
+
+
 @cached
-def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
+def wall(source: Source, mask: Mask, view: View) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     queries, keys, allowed = text_capture.queries, text_capture.tokens, _allowed(text_capture, mask)
+    measure = measures(text_capture)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
         for layer in range(text_capture.n_layers):
             steps = _steps(text_capture, layer, allowed)
-            yield look(steps, queries, keys, view).values, describe(text_capture, steps.weights)
+            yield look(steps, queries, keys, view), measure(steps.weights)
 
-    numbers = (
-        {} if text_capture.numbers in ((), tuple(range(text_capture.n_layers))) else {"numbers": text_capture.numbers}
-    )
+    numbers = {"numbers": text_capture.numbers} if text_capture.numbers else {}
     return pack_wall(layers(), n_layers=text_capture.n_layers, what=view.what, channel=source.channel, **numbers)
 
 
 @cached
-def head_scores(
-    source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> Packed:
+def head_scores(source: Source, layer: int, head: int, mask: Mask, view: View) -> Packed:
     """The chosen head: its scores as the view shows them, or, for weights, those of all tokens.
 
     From these the browser computes the weights at any temperature, and merges and hides like
     :mod:`viz.core.analysis.map_statistics`.
     """
     if view.what == "scores":
-        scores = layer_maps(source, layer, mask, view, heads_off).values[head]
+        scores = layer_maps(source, layer, mask, view).values[head]
     else:
-        scores = trace(source, layer, mask, heads_off).masked[head]
-    sink = read(source, heads_off).calls[layer].options.get("sink")
+        scores = trace(source, layer, mask).masked[head]
+    sink = read(source).calls[layer].options.get("sink")
     with_sink = {} if sink is None or view.what == "scores" else {"sink": float(sink[head])}
     return pack_head(scores, layer=layer, head=head, channel=source.channel, **with_sink)
 
 
 @cached
-def combined(
-    source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
-) -> Packed:
+def combined(source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View) -> Packed:
     """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
     total: Tensor | None = None
     for layer in sorted({layer for layer, _ in heads}):
         layer_heads = [head for head_layer, head in heads if head_layer == layer]
-        maps = layer_maps(source, layer, mask, view, heads_off).values[layer_heads]
+        maps = layer_maps(source, layer, mask, view).values[layer_heads]
         part = maps.sum(0) if how == "mean" else maps.amax(0)
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
@@ -146,14 +140,12 @@ def combined(
 
 
 @cached
-def links(
-    source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
-) -> tuple[float, ...]:
+def links(source: Source, mask: Mask, view: View, query: int, key: int) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
-    text_capture = read(source, heads_off)
+    text_capture = read(source)
     allowed = _allowed(text_capture, mask)
     layers = (_steps(text_capture, i, allowed) for i in range(text_capture.n_layers))
-    maps = (look(steps, text_capture.queries, text_capture.tokens, view).values for steps in layers)
+    maps = (look(steps, text_capture.queries, text_capture.tokens, view) for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
@@ -166,7 +158,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
     """
     text_capture = read(source)
     queries, keys = axis(text_capture.queries, view), axis(text_capture.tokens, view)
-    allowed = _allowed(text_capture, mask)
+    allowed, measure = _allowed(text_capture, mask), measures(text_capture)
     has_sink = view.what == "weights" and any(call.options.get("sink") is not None for call in text_capture.calls)
     same, plain = not text_capture.is_cross, view == View()
     if has_sink:
@@ -175,27 +167,18 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
 
     def heads(layer: int) -> Heads:
         steps = _steps(text_capture, layer, allowed)
-        view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values
-        masked, measures = steps.masked.isneginf().all(0), describe(text_capture, steps.weights)
-        if not has_sink:
-            return Heads(
-                weights=steps.weights,
-                measures=measures,
-                masked=masked,
-                logarithms=_logarithms(steps.masked),
-                shown=view_maps,
-            )
-        logs = _logarithms(_with_sink(steps.masked, text_capture.calls[layer].options.get("sink")))
-        rest = logs[..., -1:].exp()
-        if view_maps is not None and not view.hide:
-            view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
-        return Heads(
-            weights=torch.cat([steps.weights, rest], -1),
-            measures=measures,
-            masked=pad(masked, (0, 1)),
-            logarithms=logs,
-            shown=view_maps,
-        )
+        view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view)
+        masked, numbers = steps.masked.isneginf().all(0), measure(steps.weights)
+        weights, scores = steps.weights, steps.masked
+        if has_sink:
+            scores, masked = _with_sink(scores, text_capture.calls[layer].options.get("sink")), pad(masked, (0, 1))
+        logs = scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+        if has_sink:
+            rest = logs[..., -1:].exp()
+            weights = torch.cat([weights, rest], -1)
+            if view_maps is not None and not view.hide:
+                view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
+        return Heads(weights=weights, measures=numbers, masked=masked, logarithms=logs, shown=view_maps)
 
     stack = Stack(
         name="cross" if text_capture.is_cross else "self",
@@ -209,10 +192,6 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         renormalise=view.hide,
     )
     return payload([stack])
-
-
-def _logarithms(scores: Tensor) -> Tensor:
-    return scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 
 
 def _with_sink(scores: Tensor, sink: Tensor | None) -> Tensor:

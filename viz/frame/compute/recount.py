@@ -17,7 +17,7 @@ from viz.frame.compute import cached, head_grid, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.compute.rows import has_own_row, row_error, row_of, row_tolerance
 from viz.frame.specs import Mask, Source, View
-from viz.models.capture import Call, Head
+from viz.models.capture import Call, Capture, Head
 from viz.models.recount.own_attention import has_own_attention, own_state_without
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_numbers_of_words, wrong_words
 from viz.models.recount.weights import file_error
@@ -82,12 +82,9 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
 @cached
 def wrong_tokens(source: Source) -> int:
     """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
-    text_capture, target = read(source), source.target
-    if not target:
-        return _wrong(source, source.text, text_capture.tokens)
-    return _wrong(source, source.text, text_capture.tokens) + (
-        0 if text_capture.target is None else _wrong_target(source, text_capture.target)
-    )
+    text_capture = read(source)
+    target = text_capture.target if source.target else None
+    return wrong_tokens_of(source, text_capture.tokens) + (_wrong_target(source, target) if target else 0)
 
 
 @cached
@@ -106,7 +103,11 @@ def wrong_rows(source: Source, view: View) -> int:
 
 def wrong_tokens_of(source: Source, tokens: Tokens) -> int:
     """The same of tokens that a page read in its own way; of a text that was cut its beginning is compared."""
-    return _wrong(source, source.text, tokens)
+    if source.kind == "words":
+        return wrong_words(source.text, tokens.ids, tokens.labels)
+    tokenizer = model(source.model).tokenizer
+    n_wrong = wrong_numbers(tokenizer, source.text, tokens.ids, tokens.n_excess)
+    return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
 def _wrong_target(source: Source, target: Tokens) -> int:
@@ -114,14 +115,6 @@ def _wrong_target(source: Source, target: Tokens) -> int:
     if source.kind == "words":
         return wrong_words(source.target, target.ids, target.labels)
     return wrong_labels(model(source.model).tokenizer, target.ids, target.labels)
-
-
-def _wrong(source: Source, text: str, tokens: Tokens) -> int:
-    if source.kind == "words":
-        return wrong_words(text, tokens.ids, tokens.labels)
-    tokenizer = model(source.model).tokenizer
-    n_wrong = wrong_numbers(tokenizer, text, tokens.ids, tokens.n_excess)
-    return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
 def vector_error(source: Source) -> tuple[int, float]:
@@ -150,18 +143,26 @@ def grid_errors(source: Source, mask: Mask, view: View, layer: int, head: int) -
     rows = [labels]
     if wall.pool == 1:
         row_values = _row_of_wall(wall, any_layer, any_head, row)
-        rows.append(_compare_row("truth.wall", source, mask, (any_layer, any_head, row), row_values, 1 / TOP))
+        rows.append(
+            _compare_row("truth.wall", source, mask, text_capture, (any_layer, any_head, row), row_values, 1 / TOP)
+        )
     large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
     if large is not None:
-        rows.append(_compare_row("truth.large", source, mask, (layer, head, row), large))
+        rows.append(_compare_row("truth.large", source, mask, text_capture, (layer, head, row), large))
     return tuple(rows)
 
 
 def _compare_row(
-    key: str, source: Source, mask: Mask, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
+    key: str,
+    source: Source,
+    mask: Mask,
+    text_capture: Capture,
+    place: tuple[int, int, int],
+    row_values: np.ndarray,
+    coded: float = 0.0,
 ) -> Compared:
     """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
-    (layer, head, row), text_capture = place, read(source)
+    layer, head, row = place
     call = text_capture.calls[layer]
     if has_own_row(source):
         off = row_error(row_of(source, layer, mask, head, row), torch.from_numpy(row_values))

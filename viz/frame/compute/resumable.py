@@ -27,14 +27,9 @@ Progress = tuple[Any, int] | None
 """The subject of a computation, and the number of its completed pieces."""
 
 
-def _progress(name: str) -> Remembered[Progress]:
-    """Return the progress of a computation."""
-    return Remembered(f"_{name}_done", default=None)
-
-
-def _progress_at_stop(name: str) -> Remembered[Progress]:
-    """Return the progress of a computation at the moment it was stopped."""
-    return Remembered(f"_{name}_stopped", default=None)
+def _progress(name: str, when: str = "done") -> Remembered[Progress]:
+    """Return the progress of a computation: as far as it is done, or "stopped", when it was stopped."""
+    return Remembered(f"_{name}_{when}", default=None)
 
 
 def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
@@ -54,7 +49,7 @@ def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) 
         if function.key(*arguments) not in results():
             if n_at_stop is not None and n_done >= n_at_stop:
                 st.caption(words.stopped(n_done))
-                st.button(words.go_on, key=f"{name}_go_on", on_click=_go_on, args=(name,))
+                st.button(words.go_on, key=f"{name}_go_on", on_click=_progress(name, "stopped").forget)
                 break
             if not is_offered:
                 is_offered = True
@@ -69,16 +64,12 @@ def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) 
 
 def _pieces_at_stop(name: str, subject: Any) -> int | None:
     """After how many pieces the user stopped this very computation; None if they did not."""
-    progress = _progress_at_stop(name).read()
-    if progress is None or progress[0] == subject:
-        return None if progress is None else progress[1]
-    _progress_at_stop(name).forget()
+    progress = _progress(name, "stopped").read()
+    if progress is not None and progress[0] == subject:
+        return progress[1]
+    _progress(name, "stopped").forget()
     return None
 
 
 def _stop(name: str) -> None:
-    _progress_at_stop(name).set(_progress(name).read())
-
-
-def _go_on(name: str) -> None:
-    _progress_at_stop(name).forget()
+    _progress(name, "stopped").set(_progress(name).read())

@@ -29,9 +29,6 @@ class Row:
     ``head_output`` (d_v,) is the head's own output in this row, or ``output`` (d_out,) that of all heads behind W_O.
     """
 
-    layer: int
-    head: int
-    row: int
     weights: Tensor
     head_output: Tensor | None = None
     output: Tensor | None = None
@@ -49,9 +46,9 @@ def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
     if source.kind == "model":
         weights, output = own_row(model(source.model), text_capture, layer, head, row)
         if mask.kind == "own":
-            return Row(layer=layer, head=head, row=row, weights=weights, output=output)
-        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, text_capture.calls[layer], head, row))
-    return _seeded_row(source, text_capture.calls[layer], mask, layer, head, row)
+            return Row(weights=weights, output=output)
+        return Row(weights=_among(weights, mask, text_capture.calls[layer], head, row))
+    return _seeded_row(source, text_capture.calls[layer], mask, head, row)
 
 
 def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
@@ -75,7 +72,7 @@ def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tens
     return remaining / total if float(total) > LEAST else torch.full_like(remaining, torch.nan)
 
 
-def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, row: int) -> Row:
+def _seeded_row(source: Source, call: Call, mask: Mask, head: int, row: int) -> Row:
     """A row of seeded heads in float64, from their vectors and from weights drawn anew."""
     x, memory = call.x.double().numpy(), call.memory.double().numpy()
     spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
@@ -92,13 +89,7 @@ def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, r
     )
     shares = shares / max(shares.sum(), 1e-300)
     values = memory @ w_v[:, group * spec.d_v : (group + 1) * spec.d_v]
-    return Row(
-        layer=layer,
-        head=head,
-        row=row,
-        weights=torch.from_numpy(shares),
-        head_output=torch.from_numpy(shares @ values),
-    )
+    return Row(weights=torch.from_numpy(shares), head_output=torch.from_numpy(shares @ values))
 
 
 def row_error(row: Row, weights: Tensor) -> float:

@@ -32,6 +32,10 @@ _threads: list[Thread] = []
 _imported_modules: set[str] = set()
 _is_requested, _is_warm = Event(), Event()
 _is_warm.set()
+is_asked, request_warmup = _is_requested.wait, _is_requested.set
+"""Wait up to so many seconds for a request to warm up, and return True if there is one; request it."""
+mark_warm = _is_warm.set
+"""Mark the server as warm: pages may compute."""
 
 
 def module(name: str) -> ModuleType:
@@ -47,21 +51,6 @@ def start_cold() -> None:
     """Start cold, on a public server: runs that compute wait until it is warm (:func:`wait_until_warm`)."""
     _is_requested.clear()
     _is_warm.clear()
-
-
-def is_asked(seconds: float) -> bool:
-    """Wait up to so many seconds for a request to warm up; return True if there is one."""
-    return _is_requested.wait(seconds)
-
-
-def request_warmup() -> None:
-    """Request the warm-up."""
-    _is_requested.set()
-
-
-def mark_warm() -> None:
-    """Mark the server as warm: pages may compute."""
-    _is_warm.set()
 
 
 def wait_until_warm() -> None:

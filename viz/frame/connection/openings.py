@@ -1,8 +1,4 @@
-"""Defaults that depend on the page or the user's language: a link opens the picture that it was made of.
-
-A link leaves out what is at its default. One that asks for nothing, or for a section alone, opens a page on a text in
-the user's language. So a link has to name whatever it would open differently.
-"""
+"""Defaults that depend on the page or the user's language: a link opens the picture that it was made of."""
 
 from viz.frame import modes
 from viz.frame.connection import visit
@@ -21,10 +17,7 @@ def open_with(name: str, value: str) -> None:
 
 
 def name_text_in_link(*, reads_bare: bool) -> None:
-    """Have the link name the text, or the model, that it would open in the user's language instead.
-
-    ``reads_bare`` is that of :func:`visit.is_for_reader`.
-    """
+    """Have the link, which leaves out defaults, name the text or model that it would open in the user's language."""
     record, lang = of_session(), LANG.value
     record.always = frozenset()
     current = link.link()

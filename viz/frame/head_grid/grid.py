@@ -69,8 +69,7 @@ def _parameter(channel: str, name: str) -> str:
 def view_controls(scene: Scene) -> specs.View:
     """Draw a chip with the view options of a map and their effects."""
     t, what, merge, hide = scene.t, WHAT.read(), MERGE.read(), HIDE.read()
-    label = " · ".join([t(f"view.{what}"), *[t("view.merged")] * merge, *[t("view.hidden")] * hide])
-    with scene.chips.add("view", label):
+    with scene.chips.add_setting("view"):
         WHAT.segments(t("view.what"), says=lambda code: t(f"view.{code}"), help=t("view.what_help"))
         MERGE.toggle(t("view.merge"), help=t("view.merge_help"))
         HIDE.toggle(t("view.hide"), help=t("view.hide_help"))

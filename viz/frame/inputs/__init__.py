@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
 from viz.frame import compute, specs
-from viz.frame.available_models import models_here
+from viz.frame.available_models import models_here, require_file
 from viz.frame.examples import example_labels, examples, restore_text, take_head
 from viz.frame.inputs.source_chip import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
@@ -104,14 +104,23 @@ class Choice:
 class Chips:
     """The row of chips: each is a small button that names what is chosen, and opens its controls."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: str) -> None:
         self._row = st.container(key="chips", horizontal=True, gap="xsmall")
         self._names: set[str] = set()
+        self._label = settings
+        self._settings: DeltaGenerator | None = None
 
     def add(self, name: str, label: str) -> DeltaGenerator:
         """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
         self._names.add(name)
         return self._row.popover(label, key=f"chip_{name}")
+
+    def add_setting(self, name: str, note: str = "") -> DeltaGenerator:
+        """A part of the chip of settings, for controls beside a page's subject; the first part's note is on it."""
+        self._names.add(name)
+        label = f"{self._label}{note and f' · {note}'}"
+        self._settings = self._settings or self._row.popover(label, key="chip_settings")
+        return self._settings.container(key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
         """Return True if the chip is there already: sections below each other share it."""
@@ -141,7 +150,7 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     lang = LANG.value
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
-        chips = Chips()
+        chips = Chips(t("chips.settings"))
     # The default text depends on the model in the link.
     reads_text, default = controls.text, controls.default_text()
     # The box is drawn before the model is loaded.
@@ -166,8 +175,11 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     layer = _layer(t, chips, trained, controls) if trained else 0
     mask = chosen_mask()
     if controls.mask:
-        with chips.add("mask", t(f"chips.mask_{mask.kind}")):
-            _mask_controls(t, mask.kind)
+        with chips.add_setting("mask", "" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
+            MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
+            mask_details(t, mask.kind)
+            if mask.kind == "painted":
+                st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))
     link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
@@ -225,6 +237,7 @@ def own_model(default: str = "") -> str:
 
 def _load_model(t: Translate, model: str) -> LoadedModel:
     """Return the model, with a note on the page while it loads."""
+    require_file(model)
     # The spinner starts a thread: not in every run.
     with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
         return compute.model(model)
@@ -232,13 +245,14 @@ def _load_model(t: Translate, model: str) -> LoadedModel:
 
 def _layer(t: Translate, chips: Chips, model: LoadedModel, controls: Controls) -> int:
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
-    layer = LAYER.read(model.numbers)
+    numbers = model.numbers
+    layer = LAYER.read(numbers)
     if not controls.layer:
         return 0
-    if model.n_layers > 1 and controls.layer_chip(model):
+    if len(numbers) > 1 and controls.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
-            LAYER.slider(t("choice.layer"), model.numbers, help=t("choice.layer_help"))
-    return model.numbers.index(layer)
+            LAYER.slider(t("choice.layer"), numbers, help=t("choice.layer_help"))
+    return numbers.index(layer)
 
 
 def chosen_mask() -> specs.Mask:
@@ -265,10 +279,3 @@ def mask_details(t: Translate, kind: str) -> None:
     if kind in ("padding", "both"):
         PAD.slider(t("choice.pad"), help=t("choice.pad_help"))
         PAD_LEFT.toggle(t("choice.pad_left"), help=t("choice.pad_left_help"))
-
-
-def _mask_controls(t: Translate, kind: str) -> None:
-    MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
-    mask_details(t, kind)
-    if kind == "painted":
-        st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))

@@ -26,11 +26,12 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
     MODEL.selectbox(t("choice.model"), models, listed=list(labels), says=labels.__getitem__, help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
-    if to_add := [entry.id for entry in listed_entries() if entry.file and entry.id not in available]:
+    away = [entry for entry in listed_entries() if entry.id not in available]
+    if to_add := [entry.id for entry in away if entry.file]:
         st.caption(t("choice.packaged", models=", ".join(to_add)))
     if larger := [entry.id for entry in too_large()]:
         st.caption(t("choice.too_large", models=", ".join(larger), mb=limits.MODELS_BYTES // 10**6))
-    if away := [entry for entry in listed_entries() if entry.id not in available]:
+    if away:
         with st.expander(t("choice.more_models", n=len(away))):
             lines = [
                 f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"

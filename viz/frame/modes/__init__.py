@@ -187,24 +187,10 @@ def link_parameters() -> dict[str, str]:
     return {name: current_link[name] for name in parameters() if name in current_link}
 
 
-def draw_page(run: PageRun, draw: Draw) -> None:
-    """Draw the page through every mode."""
+def draw_through(hook: Literal["page", "section", "picture"], *about: Any, draw: Draw) -> None:
+    """Draw the page, a section, or a section without its lead and its footer through every mode."""
     for mode in reversed(of_run()):
-        draw = partial(mode.around_page, run, draw)
-    draw()
-
-
-def draw_section(t: Translate, section: "Section", draw: Draw) -> None:
-    """Draw a section through every mode."""
-    for mode in reversed(of_run()):
-        draw = partial(mode.around_section, t, section, draw)
-    draw()
-
-
-def draw_picture(t: Translate, section: "Section", draw: Draw) -> None:
-    """Draw a section without its lead and its footer, through every mode."""
-    for mode in reversed(of_run()):
-        draw = partial(mode.around_picture, t, section, draw)
+        draw = partial(getattr(mode, f"around_{hook}"), *about, draw)
     draw()
 
 

@@ -16,16 +16,13 @@ Facts = tuple[list[str], list[str]]
 LONGEST = 300
 """Characters of a text that stand below a picture."""
 _FACTS: Remembered[Facts] = Remembered("_figure_facts")
+facts = _FACTS.read
+"""Return what this run has noted."""
 
 
 def begin() -> None:
     """Start a run: nothing is known of its pictures."""
     _FACTS.set(([], []))
-
-
-def facts() -> Facts:
-    """Return what this run has noted."""
-    return _FACTS.read()
 
 
 def note(lines: Sequence[str], apart: Iterable[str] = ()) -> None:

@@ -33,6 +33,8 @@ class InnerSteps:
 
 
 _STEPS: Remembered[InnerSteps | None] = Remembered("_inner_steps", default=None)
+take = _STEPS.take
+"""Return the steps that the section offered in this run, once."""
 
 
 def offer(name: str, values: Sequence[Any]) -> None:
@@ -42,11 +44,6 @@ def offer(name: str, values: Sequence[Any]) -> None:
     """
     if view.current().present:
         _STEPS.set(InnerSteps(name=name, values=tuple(values)))
-
-
-def take() -> InnerSteps | None:
-    """Return the steps that the section offered in this run, once."""
-    return _STEPS.take()
 
 
 def first_of(default: Any, values: Sequence[Any]) -> Any:

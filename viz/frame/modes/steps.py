@@ -47,7 +47,7 @@ class Walk:
     Args:
         place: the step.
         shown_next: parameters that the next step's link leaves to the mode.
-        closing: what the last slide says; see :func:`viz.modes.present.closing.closing_slide`.
+        closing: what the last slide says; see :func:`viz.modes.present.presenter.closing_slide`.
         reveal: answers the open question, in a callback.
     """
 

@@ -63,11 +63,5 @@ def of_link(*, embed: bool | None = None, present: bool = False, hide: str = "",
     return View(embed=bool(embed), present=present and not embed, hide=names, **options)
 
 
-def set_current(view_options: View) -> None:
-    """Have this be the view of the run."""
-    _VIEW.set(view_options)
-
-
-def current() -> View:
-    """The view of this run."""
-    return _VIEW.read()
+set_current, current = _VIEW.set, _VIEW.read
+"""Set and return the view of this run."""

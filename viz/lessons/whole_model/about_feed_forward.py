@@ -4,7 +4,7 @@ from viz.core.block import STEPS
 from viz.core.cost.attention import parameters
 from viz.core.feed_forward import FeedForwardWeights, feed_forward
 from viz.core.spec import AttentionSpec
-from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Because, Key, Part, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -27,9 +27,7 @@ def order_of_block(_: Subject) -> Key:
 @registered(ANSWERS, "option", codes=("none", "one", "all"))
 def rows_a_feed_forward_mixes(subject: Subject) -> Key:
     """Number of other rows in which a feed-forward network's output changes when the last token becomes another one."""
-    x, n = subject.trace.x, len(subject.labels)
-    if n < 3:
-        raise PremiseError("too_short", n=3)
+    x, n = subject.trace.x, subject.at_least(3)
     random = FeedForwardWeights.random(x.shape[-1], WIDER * x.shape[-1], seed=0)
     weights = FeedForwardWeights(w_in=random.w_in.to(x), w_out=random.w_out.to(x))
     edited = x.clone()

@@ -41,6 +41,9 @@ def _run(model: LoadedModel, ids: Tensor) -> Tensor:
     stack, full_model = model.layers[0].layout.stack, model.model
     runs = full_model.get_encoder() if full_model.config.is_encoder_decoder else full_model.base_model
     options = {"use_cache": False} if stack == "decoder" else {}
+    if model.layers[0].layout.maps_only:
+        with torch.inference_mode():
+            return torch.stack(runs(input_ids=ids, return_dict=True, output_attentions=True, **options).attentions)
     with torch.inference_mode(), recording({}, maps=True) as recorder:
         runs(input_ids=ids, return_dict=True, **options)
         layers = [layer for layer in model.layers if layer.layout.stack == stack]

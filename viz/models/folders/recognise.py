@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import ModelError
-from viz.models.folders.files import missing_file, read_if_object
+from viz.models.folders.files import ADAPTER, base_name, missing_file, read_if_object
 from viz.models.folders.unlisted import check_format, other_weights
 from viz.models.registry import Entry
 
-ADAPTER = "adapter_config.json"
 SENTENCEPIECE = ("source.spm", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", *SENTENCEPIECE)
 """Files of which a folder with a tokenizer has at least one."""
@@ -131,16 +130,6 @@ def find_tokenizer(entry: Entry, folder: Path, base: Path) -> Path:
         if file := next(folder.glob(pattern), None):
             raise ModelError("tokenizer_format", model=entry.id, file=file.name)
     raise ModelError("tokenizer", model=entry.id, base=base_name(folder) or "NAME", folder=folder.name)
-
-
-def base_name(folder: Path) -> str:
-    """The published model that a folder says it was made from, if that is a name and no path."""
-    for file, key in (("config.json", "_name_or_path"), (ADAPTER, "base_model_name_or_path")):
-        content = _json(folder / file)
-        name = content.get(key) if isinstance(content, dict) else None
-        if isinstance(name, str) and name and not name.startswith((".", "/", "~")) and name.count("/") <= 1:
-            return name[:96]
-    return ""
 
 
 def _json(file: Path) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from viz.errors import ModelError
 from viz.models.folders.files import corrupt
+from viz.models.folders.unlisted import JOIN
 from viz.models.registry import Entry
 
 PUT_TOGETHER = re.compile(r"_orig$|_mask$|\.parametrizations\.|\.weight_[gv]$")
@@ -44,6 +45,9 @@ def check_report(entry: Entry, report: Mapping[str, Any]) -> None:
         # transformers 5 leaves these weights out.
         raise ModelError("attention", model=entry.id, option=relative[0])
     for name, shape, expected_shape in sorted(report["mismatched_keys"]):
+        # ZeRO-3 keeps the numbers in files of its own.
+        if 0 in shape:
+            raise ModelError("format", model=entry.id, file=f"{name} (ZeRO-3)", line=JOIN)
         reason = f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}"
         raise ModelError("names", model=entry.id, reason=reason)
 

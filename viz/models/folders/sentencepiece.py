@@ -1,7 +1,10 @@
-"""Tokenizers of SentencePiece's files, read without its package: they are protobuf, and tokenizers does the rest."""
+"""Tokenizers of SentencePiece's files: protobuf and tokenizers read them, and what is cut otherwise is refused."""
 
 import json
+import re
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,13 @@ BEGIN = ("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer")
 
 UNKNOWN = "\U0010fffd"
 """A character that no vocabulary has."""
+
+PROBES = ("a", "a a", " a", "a  a", "a ", f"a {UNKNOWN} a")
+"""Texts that files read otherwise: one space or two, one at an end, a character without a piece."""
+
+MOST_SYMBOLS = 64
+USER, BYTE = 4, 6
+"""Roles of a piece: a symbol that the user gave, a byte."""
 
 
 def find_file(folder: Path) -> Path | None:
@@ -78,7 +88,8 @@ def install() -> Any:
 
 @cache
 def _replace_reader() -> None:
-    from transformers import convert_slow_tokenizer as library
+    # The package has a function of this name too, which may stand in the module's place.
+    library: Any = import_module("transformers.convert_slow_tokenizer")
     from transformers.utils import is_sentencepiece_available
 
     if is_sentencepiece_available():
@@ -103,18 +114,24 @@ def add_begin(entry: Entry, tokenizer: Any, folder: Path) -> None:
         tokenizer.add_bos_token = True
 
 
-def add_normalizer(tokenizer: Any, proto: Any) -> None:
-    """Have a tokenizer change letters as its file says (full-width ones, ligatures), where its class leaves that out.
+def follow_file(tokenizer: Any, proto: Any) -> None:
+    """Have a tokenizer change letters and spaces, and spell unknown letters in bytes, as its file says.
 
-    MBartTokenizer of transformers 5.23 does.
+    The classes of transformers 5.23 follow their family: MBart leaves the table of letters out, Llama keeps two spaces.
     """
-    from tokenizers import normalizers
+    from tokenizers import Regex, Tokenizer, normalizers
 
-    table, backend = proto.normalizer_spec.precompiled_charsmap, tokenizer.backend_tokenizer
-    if not table or "Precompiled" in json.dumps(json.loads(backend.to_str())["normalizer"]):
-        return
-    rest = [] if backend.normalizer is None else [backend.normalizer]
-    backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *rest])
+    spec, backend = proto.normalizer_spec, tokenizer.backend_tokenizer
+    steps: list[Any] = [normalizers.Precompiled(spec.precompiled_charsmap)] if spec.precompiled_charsmap else []
+    if spec.remove_extra_whitespaces:
+        steps += [normalizers.Replace(Regex("^ +| +$"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    steps += [normalizers.Prepend("▁")] if spec.add_dummy_prefix else []
+    backend.normalizer = normalizers.Sequence([*steps, normalizers.Replace(" ", "▁")])
+    backend.pre_tokenizer = None
+    state = json.loads(backend.to_str())
+    if state["model"].get("byte_fallback") != proto.trainer_spec.byte_fallback:
+        state["model"]["byte_fallback"] = proto.trainer_spec.byte_fallback
+        backend.model = Tokenizer.from_str(json.dumps(state)).model
 
 
 def find_difference(tokenizer: Any, proto: Any) -> str | None:
@@ -122,12 +139,51 @@ def find_difference(tokenizer: Any, proto: Any) -> str | None:
     vocabulary = tokenizer.get_vocab()
     if missing := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in vocabulary]:
         return f"{len(missing)} of its {len(proto.pieces)} pieces were not read"
-    is_bytes = any(piece.type == 6 for piece in proto.pieces)
-    unknown = {tokenizer.unk_token_id, vocabulary.get("▁")}
-    if not is_bytes and not set(tokenizer(UNKNOWN, add_special_tokens=False)["input_ids"]) <= unknown:
-        return "another token stands for unknown ones"
-    first = tokenizer.convert_ids_to_tokens(tokenizer("a", add_special_tokens=False)["input_ids"][:1])
-    is_apart = [token.startswith("▁") for token in first if token != tokenizer.unk_token]
-    if is_apart and is_apart[0] != proto.normalizer_spec.add_dummy_prefix:
-        return "the space before the first word"
+    symbols = [piece.piece for piece in proto.pieces if piece.type == USER and "▁" not in piece.piece][:MOST_SYMBOLS]
+    processor = _processor(proto)
+    for text in (*PROBES, *(f"a {symbol} a{symbol}" for symbol in symbols)):
+        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False)["input_ids"])
+        if processor and _surface(tokens, tokenizer) != _surface(processor(text), tokenizer):
+            return f"{text!r}: {' '.join(tokens)}; sentencepiece: {' '.join(processor(text))}"
+        if not _is_whole(tokens, text, tokenizer, proto):
+            return f"{text!r}: {' '.join(tokens)}"
     return None
+
+
+def _is_whole(tokens: list[str], text: str, tokenizer: Any, proto: Any) -> bool:
+    """Return whether pieces, one after the other, are a text with the spaces that the file asks for."""
+    spec = proto.normalizer_spec
+    want = re.sub(" +", " ", text).strip(" ") if spec.remove_extra_whitespaces else text
+    want = (" " if spec.add_dummy_prefix and want else "") + want
+    has_bytes = proto.trainer_spec.byte_fallback and any(piece.type == BYTE for piece in proto.pieces)
+    if has_bytes and tokenizer.unk_token in tokens:
+        return False
+    pattern = "".join(
+        ".+" if token == tokenizer.unk_token else re.escape(token) for token in _surface(tokens, tokenizer)
+    )
+    return re.fullmatch(pattern, want.replace(" ", "▁")) is not None
+
+
+def _surface(tokens: list[str], tokenizer: Any) -> list[str]:
+    """Pieces with bytes as the letters they spell, and one mark for unknown letters in a row."""
+    surface: list[str] = []
+    raw = bytearray()
+    for token in [*tokens, ""]:
+        if match := re.fullmatch("<0x([0-9A-F]{2})>", token):
+            raw.append(int(match[1], 16))
+            continue
+        surface += [raw.decode("utf-8", "replace")] if raw else []
+        raw.clear()
+        is_unknown = token == tokenizer.unk_token or token in (UNKNOWN, f"▁{UNKNOWN}")
+        surface += (
+            ["▁"] * token.startswith(f"▁{UNKNOWN}") + [tokenizer.unk_token] if is_unknown else [token] * bool(token)
+        )
+    return surface
+
+
+def _processor(proto: Any) -> Any:
+    """Return the package's own function that cuts a text; None where it is not installed."""
+    if find_spec("sentencepiece") is None:
+        return None
+    processor = import_module("sentencepiece").SentencePieceProcessor(model_proto=proto.SerializeToString())
+    return lambda text: processor.encode(text, out_type=str)

@@ -67,7 +67,7 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
             tokenizer = transformers.LlamaTokenizer.from_pretrained(file.parent, **OPTIONS)
         if not tokenizer.is_fast:
             raise sentencepiece.refusal(entry, file, "no fast tokenizer")
-        sentencepiece.add_normalizer(tokenizer, proto)
+        sentencepiece.follow_file(tokenizer, proto)
         sentencepiece.add_begin(entry, tokenizer, file.parent)
         reason = find_tokenizer_problem(tokenizer) or sentencepiece.find_difference(tokenizer, proto)
     except ModelError:

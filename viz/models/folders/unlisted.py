@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from viz.errors import ModelError
+from viz.models.folders.files import base_name
 from viz.models.folders.weights import is_pickle
 from viz.models.registry import Entry
 
@@ -14,18 +15,25 @@ SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
 NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "scaler", "training_", "rng_state", "random_states", ".")
 """Beginnings of names of files that hold other tensors than a model's; macOS puts ._NAME beside a file."""
 
-OTHER_FORMATS = (
-    "*.gguf",
-    "*.h5",
-    "*.msgpack",
-    "*.onnx",
-    "*.npz",
-    "*.ckpt.index",
-    "*.keras",
-    "*.nemo",
-    "openvino_model.xml",
-)
-"""Files of weights that are not read from a folder."""
+SAVE = "model.save_pretrained('{folder}')"
+JOIN = "python zero_to_fp32.py . . --safe_serialization"
+OF_OLD = "from_pretrained('{folder}', from_{kind}=True).save_pretrained('{folder}')  # transformers 4"
+OTHER_FORMATS = {
+    "pytorch_model_fsdp_*/": "accelerate merge-weights {file} .",
+    "*.distcp": "python -m torch.distributed.checkpoint.format_utils dcp_to_torch . pytorch_model.bin",
+    "*/*.distcp": "python -m torch.distributed.checkpoint.format_utils dcp_to_torch {file} pytorch_model.bin",
+    "zero_to_fp32.py": JOIN,
+    "global_step*/": JOIN,
+    "zero_pp_rank_*": JOIN,
+    "*.gguf": "AutoModelForCausalLM.from_pretrained('{folder}', gguf_file='{file}').save_pretrained('{folder}')",
+    "*.h5": f"AutoModel.{OF_OLD}".replace("{kind}", "tf"),
+    "*.msgpack": f"AutoModel.{OF_OLD}".replace("{kind}", "flax"),
+    "*.onnx": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
+    "openvino_model.xml": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
+    "model.bin": "AutoModel.from_pretrained('{base}').save_pretrained('{folder}')",
+    **dict.fromkeys(("*.npz", "*.ckpt.index", "*.keras", "*.nemo", "mp_rank_*"), SAVE),
+}
+"""Files and folders of weights that are not read from a folder, and the line that makes safetensors of them."""
 
 
 def find_weights(entry: Entry, folder: Path) -> list[Path]:
@@ -68,8 +76,11 @@ def check_format(entry: Entry, folder: Path) -> None:
     """Refuse a folder whose weights are in a format that is not read from one.
 
     Raises:
-        ModelError: "format", which names the file.
+        ModelError: "format", which names the file, and the line that converts it.
     """
-    for pattern in OTHER_FORMATS:
-        if file := next(iter(sorted(folder.glob(pattern))), None):
-            raise ModelError("format", model=entry.id, file=file.name)
+    for pattern, line in OTHER_FORMATS.items():
+        files = sorted(file for file in folder.glob(pattern) if pattern != "model.bin" or not is_pickle(file))
+        if files:
+            name = files[0].parent.name if pattern.startswith("*/") else files[0].name
+            names = {"file": name, "folder": folder.name, "base": base_name(folder) or "BASE"}
+            raise ModelError("format", model=entry.id, file=name, line=line.format(**names))

@@ -15,7 +15,7 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
 
 def gate_module(layer: Layer) -> nn.Module | None:
     """Return the module that makes a layer's gate; None if it has none."""
-    module = getattr(layer.attention, layer.layout.gate, None) if layer.layout.gate else None
+    module = getattr(layer.attention, layer.layout.gate, None)
     return module if isinstance(module, nn.Module) else None
 
 

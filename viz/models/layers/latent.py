@@ -36,7 +36,7 @@ def compressing(layer: Layer) -> nn.Module | None:
 
 def read_latent(layer: Layer) -> Latent | None:
     """Return the sizes of a layer's short vectors; None for a layer of another kind."""
-    if not layer.layout.latent or (down := compressing(layer)) is None:
+    if (down := compressing(layer)) is None:
         return None
     q_up, kv_up = (linear(module)[0] for module in layer.projections)
     c = kv_up.shape[0]
@@ -44,16 +44,15 @@ def read_latent(layer: Layer) -> Latent | None:
     return Latent(c=c, r=linear(down)[0].shape[1] - c, c_q=q_up.shape[0] if reads_latent else None)
 
 
-def read_memory(layer: Layer, read: Tensor, latents: Mapping[int, Tensor]) -> Tensor:
-    """Return what W_K and W_V are applied to: (c, r) of each token, or what was read where there are no short vectors.
+def read_memory(layer: Layer, latent: Latent, read: Tensor, latents: Mapping[int, Tensor]) -> Tensor:
+    """Return what W_K and W_V are applied to: (c, r) of each token.
 
     Args:
         layer: whose keys and values these are.
+        latent: the sizes of its short vectors.
         read: by the module that makes keys and values, (T, d_model), or (1, T, c).
         latents: outputs of the modules that compress, (T, c + r), by their layers' attention.
     """
-    if (latent := read_latent(layer)) is None:
-        return read
     return torch.cat([read.reshape(-1, latent.c), latents[id(layer.attention)][:, latent.c :]], dim=-1)
 
 

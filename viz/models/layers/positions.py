@@ -56,7 +56,7 @@ def unchanged(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
 
 def value_eps(layer: Layer) -> float | None:
     """Return the epsilon of the norm that a layer's values go through; None if there is no such norm."""
-    norm: Any = getattr((layer.source or layer).attention, layer.layout.value_norm or "-", None)
+    norm: Any = getattr((layer.source or layer).attention, layer.layout.value_norm, None)
     return None if norm is None else float(norm.eps)
 
 

@@ -12,7 +12,7 @@ def read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memor
     """A layer's own W_Q, W_K, W_V, W_O; views, unless the heads are interleaved or keys come from a short vector."""
     (H, _, d_k), (G, _, _), d_v = q.shape, k.shape, v.shape[-1]
     pairs = [linear(projection) for projection in layer.projections]
-    if (latent := read_latent(layer)) is not None:
+    if layer.layout.latent and (latent := read_latent(layer)) is not None:
         w_k, w_v = key_value_matrices(layer, latent, H, d_v)
         pairs = [pairs[0], (w_k, None), (w_v, None)]
     if len(pairs) == 1:

@@ -127,14 +127,17 @@ class _Watch:
 
     def __init__(self, model: LoadedModel, at: int, progress: Progress) -> None:
         self.at, self.progress = at, progress
+        self.is_decoder = model.layers[0].layout.stack == "decoder"
         self.scaled = {id(layer.attention) for layer in model.layers if layer.layout.scaled}
         self.layers: list[LongLayer] = []
         self.causal = set[bool]()
 
     def __call__(
-        self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool
+        self, module: nn.Module, q: Tensor, k: Tensor, v: Tensor, options: Mapping[str, Any], causal: bool | None
     ) -> Tensor:
         options = {name: value for name, value in options.items() if value is not None}
+        # Splinter's layers and MarkupLM's do not say that they look both ways.
+        causal = self.is_decoder if causal is None else bool(causal)
         mask, cap, sinks = (options.pop(name, None) for name in ("allowed", "score_mod", "sink"))
         n_heads, scale = q.shape[1], options["scale"]
         if not (mask is None or isinstance(mask, RowMask)):
@@ -171,6 +174,8 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
             two texts.
     """
     check_tokens(model, tokens)
+    if model.layers[0].layout.maps_only:
+        raise ModelError("maps", model=model.entry.id)
     if model.model.config.is_encoder_decoder:
         raise ModelError("streamed_pair")
     at = len(tokens.ids) * 2 // 3

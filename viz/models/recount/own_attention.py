@@ -172,7 +172,8 @@ def twin(model: LoadedModel) -> Twin:
 
 def has_own_attention(model: LoadedModel) -> bool:
     """Return whether transformers has an attention for this family that stands by itself."""
-    return hasattr(sys.modules[type(model.layers[0].attention).__module__], "eager_attention_forward")
+    module = sys.modules[type(model.layers[0].attention).__module__]
+    return hasattr(module, "eager_attention_forward") and not model.layers[0].layout.maps_only
 
 
 def _go(model: LoadedModel, ids: Sequence[int], going: _Pass) -> Any:
@@ -225,7 +226,7 @@ def own_row(model: LoadedModel, capture: Capture, layer: int, head: int, row: in
     weights, outputs, read = _attend_once(model, capture, layer)
     with torch.inference_mode():
         twin_layer, head_outputs = twin(model).layers[layer], outputs[row]
-        if (module := gate_module(twin_layer)) is not None:
+        if twin_layer.layout.gate and (module := gate_module(twin_layer)) is not None:
             gate = read_gate(twin_layer, module(read[row][None]), len(head_outputs))
             head_outputs = head_outputs * gate[:, 0]
         handed_on: Tensor = twin_layer.output(head_outputs.flatten()[None])[0]

@@ -54,8 +54,9 @@ def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[objec
     for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
         # A stack of experts has three axes, a lone number none.
         matrix = weight.reshape(-1, weight.shape[-1] if weight.ndim else 1)
-        rows, width = matrix.shape
-        row, at = random_place(rows, of, inside, "row"), BLOCK * random_place(-(-width // BLOCK), of, inside, "block")
+        blocks_in_row = -(-matrix.shape[1] // BLOCK)
+        row, block = divmod(random_place(len(matrix) * blocks_in_row, of, inside), blocks_in_row)
+        at = BLOCK * block
         expected = file.read(f"{name}.{inside}", row, at)
         if expected is not None:
             yield _share_off(expected, matrix[row, at : at + len(expected)].double().numpy())

@@ -16,6 +16,9 @@ SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<[|｜].*[|｜]>")
 WORD_END = "</w>"
 """Suffix of the last piece of a word in some tokenizers (CLIP, GPT-1)."""
 
+GOES_ON = "@@"
+"""Suffix of a piece behind which its word goes on, in tokenizers of subword-nmt and fastBPE (CTRL, PhoBERT)."""
+
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _STRAY = re.compile("[\udc80-\udcff]")
@@ -40,6 +43,14 @@ def writes_bytes(tokenizer: Any) -> bool:
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     if decoder is not None:
         return bool(decoder.decode(["ĠaĠb"]) == " a b")
+    return spells_bytes(tokenizer)
+
+
+def spells_bytes(tokenizer: Any) -> bool:
+    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
+
+    It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
+    """
     space, mark = (tokenizer.convert_tokens_to_ids(token) for token in "Ġ▁")
     none = (None, tokenizer.unk_token_id)
     return space not in none and mark in none
@@ -64,6 +75,7 @@ def _bytes_of(token: str, of_bytes: bool) -> bytes:
     if of_bytes:
         table = _table()
         return bytes(table[letter] for letter in token) if table.keys() >= set(token) else token.encode()
+    token = token.removesuffix(GOES_ON) or token
     if cut := _FALLBACK.fullmatch(token):
         return bytes.fromhex(cut[1])
     return token.replace("▁", " ").encode()

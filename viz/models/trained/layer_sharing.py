@@ -6,20 +6,15 @@
 """
 
 import json
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import torch
-
-from viz.core.analysis.map_statistics import weight_at_offset
-from viz.core.variants.kv_sharing import induction
 from viz.models.trained import twins
 from viz.models.trained.twins import Recipe, Run
 
 N_KV_HEADS = 8
+VARIANTS = ("independent", "tied", "single")
 STEPS = 2400
 """Three times the twins' own, to tell "later" from "never"."""
 
@@ -52,39 +47,6 @@ def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
     # transformers keeps a cache by the layer's own number, which all passes share.
     model.config.use_cache = False
     return model
-
-
-def single(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
-    """An untrained twin with one layer."""
-    return twins.build(n_kv_heads, replace(recipe, n_layers=1), seed=seed)
-
-
-VARIANTS: Mapping[str, Callable[..., Any]] = {"independent": twins.build, "tied": tied, "single": single}
-
-
-def count(model: Any) -> int:
-    """Parameters, counted from the tensors: one that is used twice counts once."""
-    return sum(weights.numel() for weights in model.parameters())
-
-
-def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
-    """Measure what the heads of every pass do, on fresh sequences."""
-    ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
-    # The model itself keeps its attention.
-    eager = deepcopy(model)
-    eager.set_attn_implementation("eager")
-    with torch.inference_mode():
-        maps = eager(input_ids=ids, output_attentions=True, use_cache=False).attentions
-
-    def mean(rows: list[torch.Tensor]) -> tuple[float, ...]:
-        return tuple(torch.stack(rows).mean(0).tolist())
-
-    return Look(
-        previous=tuple(mean(list(weight_at_offset(weights, -1).mean(-1))) for weights in maps),
-        next=tuple(
-            mean([induction(m, text_ids) for m, text_ids in zip(weights, ids, strict=True)]) for weights in maps
-        ),
-    )
 
 
 def _read(record: dict[str, Any]) -> Trained:

@@ -69,7 +69,7 @@ def hide(names: frozenset[str]) -> None:
     if names:
         keys = sorted(HIDDEN_AS.get(name, name) for name in names)
         rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in keys)
-        properties = " ".join(f"--without-{name}: 1;" for name in sorted(names))
+        properties = " ".join(f"--without-{name}: none;" for name in sorted(names))
         st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {properties} }}</style>")
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
+from operator import itemgetter
 
 from viz.frame.links import heading, see
 from viz.frame.modes import Mode
@@ -28,16 +29,13 @@ def begin(codes: Iterable[str] = ()) -> None:
     _MARKED_TERMS.set(frozenset(codes))
 
 
-def marked_terms() -> frozenset[str]:
-    """The terms that are marked on the screen, by their codes."""
-    return _MARKED_TERMS.read()
-
-
 def mark(sentence: str) -> str:
     """Return a sentence, written in Markdown, as HTML that marks terms not on this screen before; "" if it has none."""
-    lang, codes = LANG.value, {*_MARKED_TERMS.read()}
-    places = _first_places(sentence, lang, codes)
-    _MARKED_TERMS.set(frozenset(codes))
+    lang, codes = LANG.value, _MARKED_TERMS.read()
+    # Of a term that comes twice in the sentence the first place counts.
+    first = {place[0]: place for place in reversed(_places(sentence, lang)) if place[0] not in codes}
+    places = tuple(sorted(first.values(), key=itemgetter(1)))
+    _MARKED_TERMS.set(codes | first.keys())
     if not places:
         return ""
     notes = "".join(_note(translator(lang), lang, terms()[code]) for code, _, _ in places)
@@ -49,16 +47,6 @@ Place = tuple[str, int, int]
 
 MAX_SENTENCES = 512
 """Sentences whose terms are remembered: most of a page's are the same in its next run, and all are the app's own."""
-
-
-def _first_places(sentence: str, lang: str, codes: set[str]) -> tuple[Place, ...]:
-    """Return the places of terms that are not marked yet, and mark them."""
-    places = []
-    for code, start, end in _places(sentence, lang):
-        if code not in codes:
-            codes.add(code)
-            places.append((code, start, end))
-    return tuple(places)
 
 
 @lru_cache(maxsize=MAX_SENTENCES)
@@ -118,7 +106,7 @@ class GlossaryMode(Mode):
 
     def memory(self) -> frozenset[str]:
         """Return the terms that are marked outside a fragment."""
-        return marked_terms()
+        return _MARKED_TERMS.read()
 
     def remember(self, memory: Iterable[str]) -> None:
         """Begin the run of a fragment with these terms marked."""

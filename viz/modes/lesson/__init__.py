@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from viz.text import Translate
 
 _ON: "Remembered[Running | None]" = Remembered("_lesson_on", default=None)
+current = _ON.read
+"""Return the lesson that is on, at its step."""
 
 
 class LessonMode(Mode):
@@ -131,11 +133,6 @@ def begin(page: str) -> None:
         from viz.modes.lesson.running import open_lesson
 
         _ON.set(open_lesson(page))
-
-
-def current() -> "Running | None":
-    """The lesson that is on, at its step."""
-    return _ON.read()
 
 
 MODE = LessonMode()

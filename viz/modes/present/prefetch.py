@@ -17,7 +17,7 @@ from viz.frame.inputs import own_model
 from viz.frame.queue_notice import stores, use
 from viz.frame.script_run import mark_background
 from viz.frame.specs import Mask, Source, View
-from viz.scheduler.fair_queue import mark_lowest_priority
+from viz.scheduler.fair_queue import mark_arrival
 from viz.scheduler.stores import Stores
 
 _lock = Lock()
@@ -47,7 +47,7 @@ def _read(source: Source, app: Stores) -> None:
     if not _lock.acquire(blocking=False):
         return
     try:
-        mark_lowest_priority()
+        mark_arrival(math.inf)
         mark_background()
         with use(app), app.memory.active_user(math.inf), suppress(ModelError):
             compute.read(source)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from viz.components.bundle import views
 from viz.components.kinds import Fields, OneOf, Text
@@ -17,7 +17,6 @@ from viz.frame.modes.inner_steps import InnerSteps, take
 from viz.frame.modes.steps import Place, Walk
 from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
-from viz.modes.present.closing import closing_slide
 from viz.modes.present.prefetch import prefetch
 from viz.modes.present.steps import Sections, leave, place
 from viz.params.memory import Remembered
@@ -94,3 +93,16 @@ def _code(t: Translate) -> dict[str, Any]:
     elif is_local(url):
         note = t("share.local")
     return {"rows": list(rows), "address": url, "note": note}
+
+
+def closing_slide(t: Translate, page: str, sections_of: Sections, walk: Walk | None) -> dict[str, Any]:
+    """Return the last slide: ``title``, ``shown``, ``keep`` and ``links``; the last link is the list of lessons."""
+    slide = _of_page(t, page, sections_of) if walk is None else walk.closing()
+    # The list of lessons is no longer presented.
+    lessons = {"text": t("lessons.title"), "to": f"lessons?{urlencode({'lang': LANG.value})}"}
+    return {**slide, "links": [*slide["links"], lessons]}
+
+
+def _of_page(t: Translate, page: str, sections_of: Sections) -> Mapping[str, Any]:
+    sections = [t(f"{page}.{name}.title") for name in sections_of(page)]
+    return {"title": t(f"{page}.title"), "shown": sections, "keep": [], "links": []}

@@ -1,6 +1,7 @@
 """One folded button on every page: its address to copy, a code for phones, a frame for somebody else's page.
 
-Until it is opened nothing of it is computed or sent but the button.
+Until it is opened nothing of it is computed or sent but the button. The source line in the menu of every picture stands
+here too; the browser (``client/frame/figures.js``) puts the menu there, and reads caption and link off the page.
 """
 
 from collections.abc import Mapping
@@ -14,14 +15,16 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits
 from viz.components.kinds import Text
 from viz.components.view import View
+from viz.components.view import address as view_address
 from viz.frame import modes
 from viz.frame.links.address import address, code_rows, is_local
 from viz.frame.modes import Mode, PageRun
+from viz.frame.modes.figure_facts import Facts, facts
 from viz.frame.shared import LANG, open_section
 from viz.frame.sidebar import path_of
-from viz.modes.share import figure_menu
+from viz.params import Parameter
 from viz.params.memory import Remembered
-from viz.text import Translate
+from viz.text import Translate, words_of
 
 KEY = "_share"
 SHARE = View("share/share", words="share.bar_", sends={"code": Text(limits.MESSAGE_LINK)})
@@ -30,6 +33,17 @@ _CODE: Remembered[str | None] = Remembered("_share_code", default=None)
 _PLACE: Remembered[DeltaGenerator] = Remembered("_share_place")
 CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
+
+MENU = "figure/menu"
+BESIDE = 30_000
+"""Bytes for what a message holds beside the tables of a large figure: their caption, and the states of views."""
+LIMITS = {
+    "most": limits.LARGE_BYTES,
+    "room": limits.MESSAGE_STATES - BESIDE,
+    "free": limits.MESSAGE_BYTES - limits.MESSAGE_STATES,
+}
+"""Bytes of the message for a large figure: of its numbers, of all its tables, and of the link beside it."""
+_SENT_FACTS: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
 
 
 def keep_place() -> None:
@@ -75,6 +89,23 @@ def _make_code(url: str, address: str) -> None:
         _CODE.set(url)
 
 
+def figure_menu(lang: str) -> dict[str, Any] | None:
+    """Return the menu's message for all pictures of this run; None without a menu: presented or on paper."""
+    lines, apart = current_facts = facts()
+    _SENT_FACTS.set(current_facts)
+    if not modes.shows("figure_menu"):
+        return None
+    image = Parameter[str]("image")
+    return {
+        "words": words_of(lang, "figure_menu"),
+        "menu": view_address(MENU),
+        "facts": lines,
+        "apart": apart,
+        "first": image.value if image.has_value else "png",
+        "limits": LIMITS,
+    }
+
+
 class ShareMode(Mode):
     """A folded button on every page, and the menu of every picture."""
 
@@ -90,11 +121,11 @@ class ShareMode(Mode):
 
     def document(self, lang: str) -> Mapping[str, Any]:
         """Return the lines in the menus of all pictures."""
-        return {"figures": figure_menu.tell(lang)}
+        return {"figures": figure_menu(lang)}
 
     def is_out_of_date(self) -> bool:
         """Return True if a section has changed the lines of its pictures."""
-        return figure_menu.is_out_of_date()
+        return facts() != _SENT_FACTS.read()
 
 
 MODE = ShareMode()

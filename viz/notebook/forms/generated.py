@@ -62,11 +62,17 @@ def _check_own_key(step: Any, end: int) -> None:
     """Refuse a step whose last row gives nothing to its own token in any head of a layer: its keys may be others.
 
     transformers 5.23 cuts the first steps of assisted generation out of the rows of the prompt, and where tokens were
-    guessed, a window's keys go on behind the token. Models that choose their keys may leave the token itself out.
+    guessed, a window's keys go on behind the token. A row with all keys so far and gaps between those with weight is
+    its token's: its model chooses the keys, and may leave the token itself out.
     """
     for number, layer in enumerate(step):
         block = None if layer is None else torch.as_tensor(layer)
-        if block is not None and end > 1 and not bool((block[..., -1, min(block.shape[-1], end) - 1] != 0).any()):
+        if block is None or end < 2:
+            continue
+        has_weight = (block[..., -1, :end] != 0).flatten(0, -2).any(0)
+        places = has_weight.nonzero().flatten()
+        has_gaps = len(places) > 0 and int(places[-1] - places[0]) >= len(places)
+        if not bool(has_weight[-1]) and not (has_gaps and block.shape[-1] >= end):
             raise ValueError(
                 f"The step that read token {end} gives it no weight in any head of layer {number}, so where the keys "
                 "of this step stand in the text cannot be known: they are so where tokens were guessed ahead (an "

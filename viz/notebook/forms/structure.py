@@ -1,7 +1,7 @@
 """The forms in which attentions are handed over: a model's output, layers, steps of ``generate()``, three stacks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,12 @@ from viz.notebook.forms.generated import are_steps, join_rows, join_steps, shape
 
 STACKS = ("encoder", "decoder", "cross")
 FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
-PATTERN = re.compile(r"\D*(\d+)\D*hook_pattern")
-"""The name of a layer's maps in a cache of TransformerLens, with the number of the layer."""
+MOST_LAYERS = 1000
+NUMBER = re.compile(r"\d+")
+OF_MAPS = re.compile(r"hook_pattern|weights?$|prob|atten|attn", re.I)
+"""Parts of the names that TransformerLens, Flax and Keras give to maps."""
+IN_LAYER = re.compile(r"(?:layers?|blocks?|h|resblocks?)[._/]?$|^$", re.I)
+"""Words before a number that count the layers of a model; other numbers may count all that a session made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,7 @@ def by_name(attentions: Any) -> NamedStacks:
         return NamedStacks(stacks=stacks_in(attentions))
     # A cache of TransformerLens has items, and is no mapping; a table of pandas has both items and a shape.
     if hasattr(attentions, "items") and not hasattr(attentions, "shape"):
-        return NamedStacks(stacks={"self": _of_cache(dict(attentions.items()))})
+        return NamedStacks(stacks=_of_names(dict(_leaves(attentions, ()))))
     layers = as_layers(attentions)
     parts = layers if isinstance(layers, tuple | list) else []
     if any(isinstance(part, tuple | list) for part in parts):
@@ -78,15 +82,71 @@ def _field(output: Any, name: str) -> Any:
     return output.get(name) if isinstance(output, Mapping) else getattr(output, name, None)
 
 
-def _of_cache(cache: Mapping[Any, Any]) -> list[Any]:
-    """The layers of a cache of TransformerLens: its patterns, and None for a layer that it has none of."""
-    by_number = {int(match[1]): part for name, part in cache.items() if (match := PATTERN.fullmatch(str(name)))}
-    if not by_number or len(by_number) < sum(str(name).endswith("hook_pattern") for name in cache):
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values of nested mappings by their paths; a sequence of one, as Flax keeps it, is what it holds."""
+    is_mapping = hasattr(value, "items") and not hasattr(value, "shape")
+    if is_mapping or (isinstance(value, tuple | list) and len(value) > 1 and not isinstance(value[0], int | float)):
+        for name, part in value.items() if is_mapping else enumerate(value):
+            yield from _leaves(part, (*path, str(name)))
+    elif isinstance(value, tuple | list) and len(value) == 1:
+        yield from _leaves(value[0], path)
+    else:
+        yield path, value
+
+
+def _of_names(leaves: Mapping[tuple[str, ...], Any]) -> dict[str, list[Any]]:
+    """The stacks in values under names, as TransformerLens, Flax, Keras and hooks give them.
+
+    Names that differ in one number, or in several that rise together, are the layers of a stack, and a name without
+    it, where others have one behind it, is the first. A number behind layer, block or h, or alone, is the layer's;
+    others may have been counted over several models, and say the order alone. Of several stacks the names say
+    encoder, decoder or cross; maps whose names say attention, weights, probabilities or hook_pattern are taken from
+    among others.
+
+    Raises:
+        ValueError: a sentence with two of the names, if this gives no stacks.
+    """
+    names = {"/".join(path): value for path, value in leaves.items() if len(getattr(value, "shape", ())) in (2, 3, 4)}
+    hooks = {name: value for name, value in names.items() if name.endswith("hook_pattern")}
+    maps = hooks or {name: value for name, value in names.items() if OF_MAPS.search(name)} or names
+    groups: dict[str, dict[tuple[int, ...], Any]] = {}
+    for name, value in maps.items():
+        # Keras has no number for the first of its layers.
+        key = re.sub(r"_#(?=/|$)", "", NUMBER.sub("#", name))
+        groups.setdefault(key, {})[tuple(map(int, NUMBER.findall(name)))] = value
+    stacks = {_stack_name(key) if len(groups) > 1 else "self": _in_order(key, group) for key, group in groups.items()}
+    is_known = len(stacks) == len(groups) and stacks.keys() <= {"self", *STACKS} and all(stacks.values())
+    if not stacks or not is_known or not _fit(stacks):
+        few = ", ".join(list(names or map("/".join, leaves))[:2])
         raise ValueError(
-            f"{len(cache)} names and what belongs to them are neither a model's output nor a cache of TransformerLens "
-            "of one stack: hand over a tuple of the layers' weights, and layers= their numbers if they do not count "
-            "from 0."
+            f"{len(leaves)} names ({few} …) and what belongs to them are neither a model's output nor a cache of "
+            "TransformerLens, of Flax or Keras with one number for the layer: hand over a tuple of the layers' "
+            "weights, and layers= their numbers if they do not count from 0."
         )
+    return stacks
+
+
+def _stack_name(key: str) -> str:
+    is_cross = re.search(r"cross|encdec|encoder_decoder|encoder_attn", key, re.I)
+    return "cross" if is_cross else next((name for name in ("encoder", "decoder") if name in key.lower()), key)
+
+
+def _in_order(key: str, group: Mapping[tuple[int, ...], Any]) -> list[Any]:
+    """The layers of a stack by the number in which their names differ; none if that is not one."""
+    width = max(map(len, group))
+    numbers = {(*(0,) * (width - len(place)), *place): value for place, value in group.items()}
+    columns = [column for i in range(width) if len(set(column := [place[i] for place in sorted(numbers)])) > 1]
+    # Keras counts blocks and the layers in them at once.
+    if len(numbers) < len(group) or any(column != sorted(set(column)) for column in columns):
+        return []
+    varying = next((i for i in range(width) if len({place[i] for place in numbers}) > 1), 0)
+    by_number = {place[varying] if width else 0: value for place, value in sorted(numbers.items())}
+    before = NUMBER.split(key.replace("#", "0"))
+    is_layer = varying < len(before) - 1 and IN_LAYER.search(
+        before[varying].rpartition("/")[2].rpartition(".")[2] or ""
+    )
+    if not is_layer or max(by_number) > MOST_LAYERS:
+        return list(by_number.values())
     return [by_number.get(number) for number in range(max(by_number) + 1)]
 
 

@@ -10,7 +10,6 @@ from viz.core.analysis.atlas.scores import (
     SENTENCES,
     copying_scores,
     repeated_scores,
-    rows_scored,
     sentence_scores,
     window_score,
 )
@@ -88,7 +87,6 @@ def test_random_tokens_separate_duplicate_from_induction():
     scores = repeated_scores(torch.stack([first_mention, what_followed]), ids)
     assert scores["duplicate"].tolist() == [1, 0]
     assert scores["induction"].tolist() == [0, 1]
-    assert (rows_scored("duplicate", ids), rows_scored("induction", ids), rows_scored("previous", ids)) == (7, 7, 13)
 
 
 def test_window_score_of_word_head_low():

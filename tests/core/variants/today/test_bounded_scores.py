@@ -64,13 +64,6 @@ def test_norm_after_turn_equals_torch():
     assert_close(*bare, atol=1e-7, rtol=0)
 
 
-def test_norm_switched_off_only_turns():
-    """Off is standard attention, whatever the gains."""
-    q, k = draw(H, T, D), draw(G, T, D, seed=1)
-    q_hat, k_hat = norm_queries_and_keys(q, k, QKNorm(place="off", q_gain=gains()), turn=turn)
-    assert torch.equal(q_hat, turn(q)) and torch.equal(k_hat, turn(k))
-
-
 def climb(norm: QKNorm) -> float:
     """Make queries and keys whose score is large by hill climbing, behind RoPE, and return it."""
     q, k = draw(H, T, D).requires_grad_(), draw(G, T, D, seed=1).requires_grad_()

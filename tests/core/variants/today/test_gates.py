@@ -1,4 +1,4 @@
-"""A gate on the output: by hand, by a loop over heads, and its two ends."""
+"""A gate on the output: by hand, and by a loop over heads."""
 
 import math
 
@@ -45,15 +45,6 @@ def check_gated_heads(width: int = SPEC.H * SPEC.d_v) -> None:
         want += (plain.head_outputs[h] * gate) @ w.w_o[h * SPEC.d_v : (h + 1) * SPEC.d_v]
     assert_close(trace.output, want, atol=1e-12, rtol=0)
     assert_close(trace.weights, plain.weights)
-
-
-def test_gates_at_both_ends():
-    """Closed gates silence the layer, open ones leave it as it was."""
-    x, w = draw(T, SPEC.d_model), weights()
-    nothing = torch.zeros(SPEC.d_model, SPEC.H, dtype=torch.float64)
-    bias = torch.full((SPEC.H,), torch.inf, dtype=torch.float64)
-    assert not attend_gated(x, w, nothing, b_gate=-bias).output.any()
-    assert_close(attend_gated(x, w, nothing, b_gate=bias).output, multi_head(x, x, w).output, atol=1e-12, rtol=0)
 
 
 def test_gate_of_wrong_width():

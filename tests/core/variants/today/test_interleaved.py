@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from viz.core.analysis.receptive_field import reach
+from viz.core.analysis.receptive_field import cone
 from viz.core.masks import causal
 from viz.core.variants.today.interleaved import earliest_token, full_layers, interleaved_masks
 
@@ -39,8 +39,8 @@ def test_reach_equals_spreading():
     for full in PATTERNS:
         for near in ("window", "chunks"):
             for size in (1, 2, 5, T):
-                last = reach(interleaved_masks(T, full, size=size, near=near))[-1]
-                want = last.int().argmax(-1).tolist()
+                masks = interleaved_masks(T, full, size=size, near=near)
+                want = [int(cone(masks, i)[0].int().argmax()) for i in range(T)]
                 assert [earliest_token(i, full, size=size, near=near) for i in range(T)] == want
 
 

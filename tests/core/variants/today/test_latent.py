@@ -65,18 +65,6 @@ def test_absorbed_form_shares_one_key():
     assert_close(k[0], torch.cat([latent, rope_key], -1))
 
 
-def test_published_sizes():
-    """DeepSeek-V3 caches 576 numbers a token and layer, where its heads' keys and values are 40,960, 71 times more."""
-    v3 = LatentSpec(d_model=7168, n_heads=128, d_latent=512, d_nope=128, d_rope=64, d_value=128)
-    assert (v3.cache_width, v3.expanded_width, v3.expanded_width // v3.cache_width) == (576, 40_960, 71)
-
-
-@pytest.mark.parametrize("n_kv_heads", [6, 3, 1])
-def test_conversion_of_heads_is_exact(n_kv_heads):
-    """A latent vector wide enough for W_K and W_V loses nothing: both forms are multi_head."""
-    check_conversion(n_kv_heads)
-
-
 def check_conversion(n_kv_heads: int = 3) -> None:
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=n_kv_heads, d_head=5, d_value=2)
     mha_weights = HeadWeights.random(spec, seed=1)

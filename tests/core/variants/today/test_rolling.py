@@ -16,7 +16,7 @@ def heads():
     return tuple(torch.randn(n, 11, d, generator=generator) for n, d in ((6, 5), (3, 5), (3, 2)))
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 10])
+@pytest.mark.parametrize("size", [1, 7, 13])
 def test_rolling_equals_sdpa_with_window(size):
     q, k, v = heads()
     offset = torch.arange(11)[:, None] - torch.arange(11)
@@ -25,16 +25,8 @@ def test_rolling_equals_sdpa_with_window(size):
     expected = scaled_dot_product_attention(q, k, v, attn_mask=bias.masked_fill(~mask, -torch.inf), enable_gqa=True)
     trace = decode_in_window(q, k, v, size=size, bias=bias)
     assert_close(trace.output, expected)
-    assert_close(trace.keys, k[:, 11 - size :])
-    assert_close(trace.values, v[:, 11 - size :])
-
-
-@pytest.mark.parametrize("size", [11, 13])
-def test_rolling_long_enough_is_standard(size):
-    q, k, v = heads()
-    trace = decode_in_window(q, k, v, size=size, scale=0.3)
-    assert_close(trace.output, decode(q, k, v, scale=0.3))
-    assert trace.keys.shape == k.shape
+    assert_close(trace.keys, k[:, max(0, 11 - size) :])
+    assert_close(trace.values, v[:, max(0, 11 - size) :])
 
 
 def test_rolling_sink_is_no_key():

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tools.train import today as commands
+from tools.train.layer_sharing import count
 from viz.models.trained import twins
-from viz.models.trained.layer_sharing import count
 from viz.models.trained.today import train as today
 from viz.models.trained.today.summary import summarise
 

@@ -4,7 +4,7 @@
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, grey, theme } from "../lib/colour.js";
-import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
+import { ARROWS, clickable, element, fill, walkCells } from "../lib/dom.js";
 import { inks } from "../lib/contrast.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { place } from "../lib/place.js";
@@ -57,12 +57,11 @@ export class PictureHeads extends LiveView {
       this.tell();
     });
     const check = element("label", "check"),
-      back = element("button", "plain", { type: "button" }, words.back);
+      back = clickable("plain", words.back, () => {
+        this.change((choice) => (choice.offsets = structuredClone(this.data.cells)));
+        this.tell();
+      });
     check.append(this.shared, element("span", "", {}, words.shared));
-    back.addEventListener("click", () => {
-      this.change((choice) => (choice.offsets = structuredClone(this.data.cells)));
-      this.tell();
-    });
     const bar = element("div", "controls"),
       body = element("div", "panes");
     bar.append(this.alpha.element, check, back);

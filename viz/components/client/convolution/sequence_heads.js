@@ -17,7 +17,6 @@ import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
 const GUTTER = 64; // pixels: room for the tokens' names
-const ALIKE = 1e-5; // weights that differ by less than this part are equal but for rounding
 
 export class SequenceHeads extends LiveView {
   curve;
@@ -235,16 +234,13 @@ export class SequenceHeads extends LiveView {
     }
     const row = this.weights[head].subarray(query * n, (query + 1) * n),
       most = Math.max(...row);
-    const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
-    const sentence = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
     const best = row.indexOf(most),
       value = partDigits(most);
-    this.says.textContent = fill(sentence, {
+    this.says.textContent = fill(most === 0 ? words.says_nowhere : words.says, {
       query: nameToken(labels, query),
       key: nameToken(labels, best),
       shift: minus(best - query),
       value,
-      n: alike,
     });
   }
 }

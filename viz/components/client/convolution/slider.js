@@ -12,7 +12,7 @@ export function slider(
   range,
   /** @type {Acts} */ { link = name, read = Number, write = String, say = String, input, change },
 ) {
-  const root = element("label", "slider", { "data-link": link }),
+  const root = element("label", "slider", { style: `--without: var(--without-${link})` }),
     output = element("output");
   const bar = element("input", "", { type: "range", "data-name": name, ...range });
   bar.addEventListener("input", () => input(read(Number(bar.value))));

@@ -2,7 +2,7 @@
 // is loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it
 // stands there.
 
-import { element, fill } from "../lib/dom.js";
+import { clickable, element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { serialise, toPng, toSvg } from "./file.js";
 import { fitting, numberedTables, packTables } from "./large.js";
@@ -87,14 +87,8 @@ class Menu {
     const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
       kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
     const items = kinds.map((kind) => {
-      const item = element(
-        "button",
-        "",
-        { type: "button", role: "menuitem", tabindex: "-1", "data-kind": kind },
-        this.words[kind],
-      );
-      item.addEventListener("click", () => this.#act(kind));
-      return item;
+      const attributes = { role: "menuitem", tabindex: "-1", "data-kind": kind };
+      return clickable("", this.words[kind], () => this.#act(kind), attributes);
     });
     this.root.setAttribute("aria-label", button.getAttribute("aria-label"));
     this.root.replaceChildren(...items, this.status, this.text);

@@ -2,21 +2,20 @@
 
 import { svgElement } from "../lib/dom.js";
 
-const STATE = [
-  "fillStyle",
-  "strokeStyle",
-  "globalAlpha",
-  "lineWidth",
-  "lineCap",
-  "lineJoin",
-  "font",
-  "textAlign",
-  "textBaseline",
-  "imageSmoothingEnabled",
-  "dashes",
-  "matrix",
-  "clipped",
-];
+/** The properties that `save` and `restore` are about, as a new canvas has them. */
+const STATE = {
+  fillStyle: "#000",
+  strokeStyle: "#000",
+  globalAlpha: 1,
+  lineWidth: 1,
+  font: "10px sans-serif",
+  textAlign: "start",
+  textBaseline: "alphabetic",
+  imageSmoothingEnabled: true,
+  dashes: [],
+  matrix: null,
+  clipped: null,
+};
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
 
@@ -90,34 +89,18 @@ class Sketch {
   imageSmoothingEnabled;
   globalAlpha;
   lineWidth;
-  lineCap;
-  lineJoin;
 
   constructor(canvas) {
     this.canvas = canvas;
     // Measures, and reads colours.
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     this.group = svgElement("g");
-    Object.assign(this, {
-      fillStyle: "#000",
-      strokeStyle: "#000",
-      globalAlpha: 1,
-      lineWidth: 1,
-      lineCap: "butt",
-      lineJoin: "miter",
-      font: "10px sans-serif",
-      textAlign: "start",
-      textBaseline: "alphabetic",
-      imageSmoothingEnabled: true,
-      dashes: [],
-      matrix: new DOMMatrix(),
-      clipped: null,
-    });
+    Object.assign(this, STATE, { matrix: new DOMMatrix() });
     [this.stack, this.path] = [[], ""];
   }
 
   save() {
-    this.stack.push(Object.fromEntries(STATE.map((name) => [name, this[name]])));
+    this.stack.push(Object.fromEntries(Object.keys(STATE).map((name) => [name, this[name]])));
   }
 
   restore() {
@@ -139,9 +122,6 @@ class Sketch {
   setLineDash(dashes) {
     this.dashes = dashes;
   }
-  getLineDash() {
-    return this.dashes;
-  }
   beginPath() {
     this.path = "";
   }
@@ -156,9 +136,6 @@ class Sketch {
   }
   bezierCurveTo(...points) {
     this.#to("C", ...points);
-  }
-  quadraticCurveTo(...points) {
-    this.#to("Q", ...points);
   }
   rect(x, y, wide, high) {
     this.path += rectangle(x, y, wide, high);
@@ -263,8 +240,6 @@ class Sketch {
     return {
       fill: "none",
       "stroke-width": this.lineWidth,
-      "stroke-linecap": this.lineCap,
-      "stroke-linejoin": this.lineJoin,
       "stroke-dasharray": dashes,
       ...this.#paint("stroke"),
     };

@@ -1,6 +1,6 @@
 // A button at every picture, which opens its menu. What the menu does is loaded when one is opened for the first time.
 
-import { element } from "../lib/dom.js";
+import { clickable, element } from "../lib/dom.js";
 
 const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular])",
   PLACE = "[data-testid=stElementContainer]";
@@ -33,13 +33,8 @@ export class Figures {
   }
 
   #button(place) {
-    const button = element(
-      "button",
-      "take-away",
-      { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" },
-      "⋯",
-    );
-    button.addEventListener("click", () => this.#open(button, place));
+    const attributes = { "aria-haspopup": "menu", "aria-expanded": "false" },
+      button = clickable("take-away", "⋯", () => this.#open(button, place), attributes);
     place.append(button);
     return button;
   }

@@ -1,6 +1,6 @@
 // The frame of the grid: its controls and the places its pictures go to. head_grid.js has their behaviour.
 
-import { dropdown, element, fill, segments } from "../lib/dom.js";
+import { clickable, dropdown, element, fill, segments } from "../lib/dom.js";
 import { spoken } from "../lib/view.js";
 import { scoreColour, weightColour } from "../lib/colour.js";
 import { colourStrip, legendKey } from "../plot/legend.js";
@@ -55,18 +55,17 @@ export function buildPanel(root, words, measures, act) {
 }
 
 function temperature(words, act) {
-  const box = element("div", "temperature", { "data-link": "temperature" }),
+  const box = element("div", "temperature"),
     label = element("label", "", {}, words.temperature);
   const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
   const value = element("output"),
-    reset = element("button", "plain", { type: "button" }, words.temperature_reset);
+    reset = clickable("plain", words.temperature_reset, () => act.temperature(1, true));
   const note = element("p", "note");
   label.append(slider);
   box.append(label, value, reset, note);
   const read = () => Number((10 ** (slider.value / 20)).toFixed(2)); // 0.1 to 10, even steps of a ratio
   slider.addEventListener("input", () => act.temperature(read(), false));
   slider.addEventListener("change", () => act.temperature(read(), true));
-  reset.addEventListener("click", () => act.temperature(1, true));
   return {
     element: box,
     slider,
@@ -90,9 +89,7 @@ function zoom(words, act) {
     ["⤢", words.zoom_whole, 0],
   ];
   for (const [text, label, factor] of steps) {
-    const button = element("button", "", { type: "button", "aria-label": label, title: label }, text);
-    button.addEventListener("click", () => act.zoom(factor));
-    group.append(button);
+    group.append(clickable("", text, () => act.zoom(factor), { "aria-label": label, title: label }));
   }
   return { element: group };
 }
@@ -101,9 +98,7 @@ function save(words, act) {
   const group = element("div", "segments", { role: "group", "aria-label": words.save });
   for (const kind of ["png", "svg"]) {
     const label = words[`save_${kind}`];
-    const button = element("button", "", { type: "button", "aria-label": label, title: label }, kind.toUpperCase());
-    button.addEventListener("click", () => act.save(kind));
-    group.append(button);
+    group.append(clickable("", kind.toUpperCase(), () => act.save(kind), { "aria-label": label, title: label }));
   }
   return { element: group };
 }
@@ -115,10 +110,9 @@ export function showLock(panel, words, locked, labels, act) {
   if (locked.key !== null) chips.push(["key", fill(words.locked_key, { k: labels.columns[locked.key] })]);
   panel.lock.replaceChildren(
     ...chips.map(([along, text]) => {
-      const button = element("button", "chip", { type: "button", title: words.unlock });
-      button.setAttribute("aria-label", `${text} · ${words.unlock}`);
+      const attributes = { title: words.unlock, "aria-label": `${text} · ${words.unlock}` },
+        button = clickable("chip", "", () => act.unlock(along), attributes);
       button.append(element("span", "", {}, text), element("span", "", { "aria-hidden": "true" }, " ✕"));
-      button.addEventListener("click", () => act.unlock(along));
       return button;
     }),
   );

@@ -1,7 +1,7 @@
 // The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch
 // and screen reader know it), and a place where what is said of an answer is read out.
 
-import { element, fill, prose } from "../lib/dom.js";
+import { clickable, element, fill, prose } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/navigate.js";
 import { saveProgress } from "./store.js";
@@ -9,6 +9,7 @@ import { saveProgress } from "./store.js";
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
 const MOVES = { up: "↑", down: "↓" };
+const QUESTION_STATE = "number why end kind question options done picked hint premise missing n_done print".split(" ");
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));
@@ -45,21 +46,10 @@ class LessonBar extends View {
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
     if (isNew || !data.done) this.hasEnded = false;
     this.root.toggleAttribute("data-ended", this.hasEnded);
-    const key = JSON.stringify([
-      data.number,
-      data.why,
-      data.end,
-      data.kind,
-      data.question,
-      data.options,
-      data.done,
-      data.picked,
-      data.hint,
-      data.premise,
-      data.missing,
-      data.n_done,
-      data.print,
-    ]);
+    const isOther = this.hasChanged(
+      "asked",
+      QUESTION_STATE.map((name) => data[name]),
+    );
     if (!["worksheet", "answers"].includes(data.print) && !data.lesson.startsWith("own-"))
       saveProgress(data.lesson, data.over);
     if (isNew) this.status.replaceChildren();
@@ -67,8 +57,7 @@ class LessonBar extends View {
     this.root.dataset.kind = data.kind;
     this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
-    if (key !== this.questionKey) this.#ask(isNew || before.about !== data.about);
-    this.questionKey = key;
+    if (isOther) this.#ask(isNew || before.about !== data.about);
     this.#say();
     this.#why();
     if (isNew && wasFollowed() && !this.isPresented)
@@ -109,14 +98,8 @@ class LessonBar extends View {
     if (links.previous) ways.append(this.#link(words.previous, links.previous, "quiet"));
     if (!links.previous || explores || !canExplore) ways.append(this.#link(words.list, links.list, "quiet"));
     if (canExplore) {
-      const button = element(
-        "button",
-        "explore",
-        { type: "button", "aria-pressed": String(explores), title: words.explore_says },
-        words.explore,
-      );
-      button.addEventListener("click", () => this.#send("explore"));
-      ways.append(button);
+      const attributes = { "aria-pressed": String(explores), title: words.explore_says };
+      ways.append(clickable("explore", words.explore, () => this.#send("explore"), attributes));
     }
     const hasFocus = this.head.contains(this.root.getRootNode().activeElement);
     this.head.replaceChildren(name, bar, ways);
@@ -181,16 +164,15 @@ class LessonBar extends View {
     const { links, words, is_last: isLast, end } = this.data;
     if (!end || !(end.right || end.keep.length || end.next))
       return this.#link(isLast ? words.finish : words.next, links.next, className);
-    const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
-    button.addEventListener("click", () => {
+    const show = () => {
       this.hasEnded = true;
       this.root.toggleAttribute("data-ended", true);
       this.#ask(true);
       this.#say();
       this.#why();
       this.row.querySelector("a")?.focus();
-    });
-    return button;
+    };
+    return clickable(className, words.end, show, { "data-does": "end" });
   }
 
   /** The end of a lesson: what was right at first try, what to keep, and the lesson that goes on. */
@@ -222,21 +204,19 @@ class LessonBar extends View {
       placeholder: words.why,
       maxlength: "500",
     });
-    const compare = element("button", "quiet", { type: "button", "data-does": "compare" }, words.compare);
-    const model = element("p", "model", { role: "status" });
+    const model = element("p", "model", { role: "status" }),
+      show = () => model.replaceChildren(prose("span", "", {}, `${words.model} ${why}`)),
+      compare = clickable("quiet", words.compare, show, { "data-does": "compare" });
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       compare.click();
     });
-    compare.addEventListener("click", () => model.replaceChildren(prose("span", "", {}, `${words.model} ${why}`)));
     this.why.replaceChildren(box, compare, model);
   }
 
   #does(action, text, className = "quiet") {
-    const button = element("button", className, { type: "button", "data-does": action }, text);
-    button.addEventListener("click", () => this.#send(action));
-    return button;
+    return clickable(className, text, () => this.#send(action), { "data-does": action });
   }
 
   #answers(answer) {
@@ -291,19 +271,12 @@ class LessonBar extends View {
       const item = element("li", "", { "data-code": code });
       item.append(prose("span", "", {}, labels.get(code)));
       for (const [way, sign] of Object.entries(isDone ? {} : MOVES)) {
-        const button = element(
-          "button",
-          "quiet",
-          { type: "button", "aria-label": `${labels.get(code)}: ${words[way]}` },
-          sign,
-        );
-        button.addEventListener("click", () => {
-          const sibling = way === "up" ? item.previousElementSibling : item.nextElementSibling;
-          if (way === "up") sibling?.before(item);
-          else sibling?.after(item);
+        const move = ({ currentTarget: button }) => {
+          if (way === "up") item.previousElementSibling?.before(item);
+          else item.nextElementSibling?.after(item);
           button.focus();
-        });
-        item.append(button);
+        };
+        item.append(clickable("quiet", sign, move, { "aria-label": `${labels.get(code)}: ${words[way]}` }));
       }
       list.append(item);
     }

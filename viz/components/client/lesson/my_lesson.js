@@ -1,6 +1,6 @@
 // The teacher's own lesson, to be put in order and passed on: it stands in this browser alone.
 
-import { element, fill } from "../lib/dom.js";
+import { clickable, element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { isBrowserClick, open } from "../lib/navigate.js";
 import { keep, load } from "./store.js";
@@ -67,9 +67,7 @@ class MyLesson extends View {
   }
 
   #button(does, text, act, attributes = {}) {
-    const button = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
-    button.addEventListener("click", act);
-    return button;
+    return clickable("", text, act, { "data-does": does, ...attributes });
   }
 
   #draw() {

@@ -2,7 +2,7 @@
 // sheet. The frames are opened one after the other, so that a class's server is not asked for all of them at once. What
 // is printed before all of them are there is a sentence that says so.
 
-import { element, fill } from "../lib/dom.js";
+import { clickable, element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
 
 const SHEET = 955, // CSS pixels of a sheet: on Letter, the lower of the two papers, there are 965 between the margins
@@ -36,8 +36,7 @@ class Sheet {
       element("h1", "", {}, title),
       element("p", "whose", {}, data.answers ? words.answers : words.whose),
     );
-    this.print = element("button", "", { type: "button", disabled: "" }, words.print);
-    this.print.addEventListener("click", () => window.print());
+    this.print = clickable("", words.print, () => window.print(), { disabled: "" });
     this.status = element("p", "", { role: "status" });
     this.notice = element("p", "held");
     press.append(this.print, element("a", "", { href: back }, words.back), this.status);

@@ -1,6 +1,6 @@
 // @ts-check
 // Words that are written from right to left, among words that are not: each is set apart (isolated), so that its marks
-// and its punctuation stay on its own side, and nothing around it moves. viz/text/direction.py does the same.
+// and its punctuation stay on its own side, and nothing around it moves. viz/text/__init__.py does the same.
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const MARK = /^[[<⟨].*[\]>⟩]$/u; // what a tokenizer adds, such as [CLS]

@@ -41,8 +41,19 @@ export function wordOf(tag, className, attributes, word, base = "ltr") {
 export function element(tag, className = "", attributes = {}, text = "") {
   const node = document.createElement(tag);
   if (className) node.className = className;
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "style")
+      node.style.cssText = value; // the policy of a saved page allows no attribute of that name
+    else node.setAttribute(name, value);
+  }
   if (text) node.textContent = text;
+  return node;
+}
+
+/** A button that acts when it is pressed. */
+export function clickable(className, text, act, attributes = {}) {
+  const node = element("button", className, { type: "button", ...attributes }, text);
+  node.addEventListener("click", act);
   return node;
 }
 
@@ -74,8 +85,7 @@ export function fill(sentence, values) {
 export function segments(label, options, onChoose) {
   const group = element("div", "segments", { role: "radiogroup", "aria-label": label });
   const buttons = options.map(([code, text]) => {
-    const button = element("button", "", { type: "button", role: "radio", "data-code": code }, text);
-    button.addEventListener("click", () => onChoose(code));
+    const button = clickable("", text, () => onChoose(code), { role: "radio", "data-code": code });
     group.append(button);
     return button;
   });

@@ -20,7 +20,6 @@
  * @property {Float32Array} ranges
  * @property {string[]} order
  * @property {Float32Array} measures
- * @property {boolean} [isAhead] whether it was made here of another one (head_grid/mask_preview.js)
  */
 /**
  * @typedef {object} Head the scores of one head

@@ -3,7 +3,7 @@
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, weightTable } from "../lib/colour.js";
-import { element, fill } from "../lib/dom.js";
+import { clickable, element, fill } from "../lib/dom.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { codePixels } from "./log_scale.js";
 
@@ -78,7 +78,8 @@ class LongWall extends View {
       percent = shares.map((share) => `${Math.round(share * 100)} %`);
     const names = { layer: numbers[layer], head, shape: words[shapes[shape]], share: percent[shape] ?? "" },
       alt = shape < percent.length ? words.alt : words.alt_none;
-    const button = element("button", "", { type: "button", "aria-label": fill(alt, names) });
+    const choose = () => this.send("chosen", [layer, head]),
+      button = clickable("", "", choose, { "aria-label": fill(alt, names) });
     const pixels = codePixels(weightTable(hues.positive), lowest),
       cells = values.subarray(at * count * count, (at + 1) * count * count);
     button.append(image(count, count, (cell) => pixels[cells[cell]]));
@@ -89,7 +90,6 @@ class LongWall extends View {
     };
     button.addEventListener("pointerenter", say);
     button.addEventListener("focus", say);
-    button.addEventListener("click", () => this.send("chosen", [layer, head]));
     return button;
   }
 }

@@ -66,7 +66,7 @@ class Growing extends View {
     this.player?.pause();
     this.player = new Player(n, words, () => this.step());
     this.text = element("p", "text");
-    const panes = element("div", "panes");
+    const panes = element("div", "panes", { tabindex: "0" }); // on a phone it is swiped, or moved by the arrow keys
     this.panels = ["causal", "open"].map((kind) => {
       const box = element("div", "pane"),
         canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });

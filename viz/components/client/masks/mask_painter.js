@@ -8,7 +8,7 @@ import { moveCell } from "../lib/clamp.js";
 import { coveredCells } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { nameToken } from "../lib/direction.js";
-import { ARROWS, element, fill } from "../lib/dom.js";
+import { ARROWS, clickable, element, fill } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
 import { Debouncer, strokes } from "../lib/strokes.js";
@@ -64,8 +64,7 @@ class Painter extends LiveView {
   #build(words) {
     const bar = element("div", "tools");
     const tool = (name, how) => {
-      const button = element("button", "", { type: "button", "data-tool": name }, words[name]);
-      button.addEventListener("click", how);
+      const button = clickable("", words[name], how, { "data-tool": name });
       bar.append(button);
       return button;
     };

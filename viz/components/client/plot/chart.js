@@ -3,7 +3,7 @@
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
-import { element } from "../lib/dom.js";
+import { clickable, element } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { View, spoken } from "../lib/view.js";
 import { AWAY, TEXT } from "./axes.js";
@@ -77,13 +77,14 @@ export class Chart extends View {
   }
 
   #key(name) {
-    const button = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
-    button.append(element("canvas"), name);
-    button.addEventListener("click", () => {
+    const press = () => button.setAttribute("aria-pressed", String(!this.away.has(name)));
+    const button = clickable("", "", () => {
       if (!this.away.delete(name)) this.away.add(name);
-      button.setAttribute("aria-pressed", String(!this.away.has(name)));
+      press();
       this.choose();
     });
+    press();
+    button.append(element("canvas"), name);
     return button;
   }
 

@@ -3,7 +3,7 @@
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { digits } from "../lib/describe.js";
-import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
+import { ARROWS, clickable, element, fill, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
 import { Lines } from "../plot/lines.js";
 import { mapTable } from "../plot/tables.js";
@@ -126,7 +126,7 @@ class Sinusoids extends LiveView {
 
   #slider(bar, key, range, read) {
     const link = key === "base" ? key : key === "d_model" ? "pe_width" : `pe_${key}`; // what a link calls it (without=)
-    const label = element("label", "slider", { "data-link": link }),
+    const label = element("label", "slider", { style: `--without: var(--without-${link})` }),
       title = element("span", "name"),
       value = element("output");
     this.titles[key] = title;
@@ -225,9 +225,8 @@ class Sinusoids extends LiveView {
     clockPairs.sort((a, b) => a - b);
     while (this.clocks.children.length > clockPairs.length) this.clocks.lastChild.remove();
     while (this.clocks.children.length < clockPairs.length) {
-      const button = element("button", "clock", { type: "button" });
+      const button = clickable("clock", "", () => this.toggle(button.pair));
       button.append(element("canvas"), element("span"));
-      button.addEventListener("click", () => this.toggle(button.pair));
       this.clocks.append(button);
     }
     clockPairs.forEach((pair, place) => {

@@ -1,7 +1,7 @@
 // The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It sends
 // no requests: the presented page, in the same browser, sends the step and receives the keys pressed here.
 
-import { element, fill, prose } from "../lib/dom.js";
+import { clickable, element, fill, prose } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
 import { belongsToPage, CHANNEL, idFromWindow, STEP_KEYS } from "./keys.js";
 
@@ -50,8 +50,7 @@ class Notes {
   draw() {
     const { words, state: told } = this;
     this.time = element("p", "time", { role: "timer" });
-    const again = element("button", "", { type: "button" }, words.restart);
-    again.addEventListener("click", () => {
+    const again = clickable("", words.restart, () => {
       this.began = Date.now();
       this.#clock();
     });
@@ -68,9 +67,7 @@ class Notes {
       ["next", "›"],
       ["blank", "■"],
     ]) {
-      const button = element("button", "", { type: "button", "aria-label": words[does], title: words[does] }, sign);
-      button.addEventListener("click", () => this.send(does));
-      way.append(button);
+      way.append(clickable("", sign, () => this.send(does), { "aria-label": words[does], title: words[does] }));
     }
     const lines = [
       element("p", "at", {}, `${told.at} / ${told.of}${minutes}`),

@@ -1,7 +1,7 @@
 // A page in front of a class: keys and a few buttons go from step to step, blank the screen, and open a window with the
 // teacher's notes, which follows over a BroadcastChannel.
 
-import { element } from "../lib/dom.js";
+import { clickable, element } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { open, withEmbedOptions } from "../lib/navigate.js";
 import { drawCode } from "../lib/qr.js";
@@ -70,14 +70,9 @@ class Presenter extends View {
     const { words, title, previous, code } = this.data;
     const action = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
-      const node = element(
-        "button",
-        does,
-        { type: "button", "data-does": does, "aria-label": words[does], title: words[does] },
-        sign,
-      );
+      const attributes = { "data-does": does, "aria-label": words[does], title: words[does] },
+        node = clickable(does, sign, () => this.#do(does), attributes);
       node.disabled = off;
-      node.addEventListener("click", () => this.#do(does));
       return node;
     };
     this.root.setAttribute("aria-label", words.name);

@@ -2,7 +2,7 @@
 // that show the open section in somebody else's page, without the controls that are named; showing it to a class; and
 // having it as a step of a lesson of one's own, which the browser keeps.
 
-import { element, fill } from "../lib/dom.js";
+import { clickable, element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { drawCode } from "../lib/qr.js";
 import { add } from "../lesson/store.js";
@@ -59,9 +59,10 @@ class Share extends View {
     field.value = text;
     field.addEventListener("focus", () => field.select());
     caption.append(field);
-    const copy = element("button", "", { type: "button" }, this.data.words.copy);
-    copy.addEventListener("click", () => this.#copy(field));
-    row.append(caption, copy);
+    row.append(
+      caption,
+      clickable("", this.data.words.copy, () => this.#copy(field)),
+    );
     box.append(row, ...(note ? [element("p", "note", {}, note)] : []));
     return box;
   }
@@ -86,9 +87,8 @@ class Share extends View {
     const { words, step, most_steps: most, lessons } = this.data,
       row = element("div", "row");
     if (!step) return [];
-    const button = element("button", "add", { type: "button" }, words.add);
     const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
-    button.addEventListener("click", () => {
+    const button = clickable("add", words.add, () => {
       const number = add(step, most);
       this.status.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
     });

@@ -2,7 +2,7 @@
 // and a box for a sentence of one's own. The weights of one head came with the page.
 
 import { readingDirection } from "../lib/direction.js";
-import { element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
+import { clickable, element, fill, segments, svgElement, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
@@ -90,8 +90,7 @@ class Arcs extends View {
     const from = element("span", "from", {}, fill(made ? words.from : words.from_now, { model, layer, head, made }));
     this.twins = undefined;
     if (this.sentences.length === 1) {
-      const back = element("button", "plain", { type: "button" }, words.back);
-      back.addEventListener("click", () => this.send("typed", { text: "" }));
+      const back = clickable("plain", words.back, () => this.send("typed", { text: "" }));
       this.row.replaceChildren(...(this.data.longest && !this.data.example ? [back] : []), from);
       return;
     }
@@ -125,22 +124,16 @@ class Arcs extends View {
       "aria-label": words.own,
     };
     this.input = element("input", "", attributes);
-    const heads = element("button", "plain", { type: "button" }, words.show);
-    heads.addEventListener("click", () => this.#sendTyped({ heads: true }));
-    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.look), heads);
+    this.form.replaceChildren(this.input, element("button", "", { type: "submit" }, words.look));
     this.input.addEventListener("focus", () => this.input.select());
-  }
-
-  #sendTyped(how) {
-    if (!this.input.value.trim()) return this.input.focus();
-    if (!how.heads) this.status.textContent = this.data.words.reading;
-    this.send("typed", { ...how, text: this.input.value });
   }
 
   #listen() {
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#sendTyped({});
+      if (!this.input.value.trim()) return this.input.focus();
+      this.status.textContent = this.data.words.reading;
+      this.send("typed", { text: this.input.value });
     });
     this.keepKeys();
     const wordOf = (event) => event.target instanceof Element && event.target.closest(".word");

@@ -4,12 +4,18 @@
 // Python's own have come. Otherwise nothing is calculated here.
 
 import { View, mount, spoken } from "../lib/view.js";
-import { ARROWS, element, fill } from "../lib/dom.js";
+import { ARROWS, clickable, element, fill } from "../lib/dom.js";
+import { Player } from "../lib/player.js";
 import { givenNumber } from "./given_number.js";
 import { follow, formatNumber, parseNumber } from "./head_numbers.js";
 import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
+
+const LAST = 9,
+  ROWS = 4; // of the largest matrix that is given
+/** The speed of a film that goes on in the next step's picture; null where none does. */
+let goesOn = null;
 
 /** The length of the longest printed number of some matrices, in characters. */
 function widest(...blocks) {
@@ -29,6 +35,11 @@ class ThreeWords extends View {
     super(parent, "three-words");
     this.drafts = new Map(); // what is typed and not yet, or never, a number, by its place
     this.root.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  close() {
+    this.player?.pause();
+    super.close();
   }
 
   receive(data) {
@@ -89,6 +100,38 @@ class ThreeWords extends View {
       groups ? this.#explain(panel) : this.#mark();
     }
     this.#complain();
+    if (this.data.step) this.#film();
+  }
+
+  /** Play this step: its numbers come one after the other, what is given row by row; then the next step. */
+  #film() {
+    const { words, step } = this.data,
+      { cells, parts } = this;
+    const show = (at) => {
+      const isPlaying = Boolean(this.player.timer);
+      for (const [k, { cell }] of cells.entries()) cell.classList.toggle("later", isPlaying && k >= at);
+      if (!cells.length) for (const { cell, i } of parts) cell.classList.toggle("later", isPlaying && i >= at);
+      this.root.querySelector(".written")?.setAttribute("aria-live", isPlaying ? "off" : "polite");
+      const { i, j, code } = cells[at - 1] ?? {};
+      if (code !== undefined) this.#select([i, j], code);
+    };
+    const onStop = (isEnd) => {
+      for (const cell of this.root.querySelectorAll(".later")) cell.classList.remove("later");
+      const next = /** @type {?HTMLElement} */ (document.querySelector(".st-key-next button:enabled"));
+      if (!isEnd || !next || step === LAST) return false;
+      goesOn = this.player.speed;
+      next.click();
+      return true;
+    };
+    this.player?.pause();
+    this.player = new Player(cells.length || ROWS, words, show, onStop);
+    this.root.append(this.player.element);
+    // All is computed until it is played.
+    this.player.at = this.player.n;
+    this.player.range.value = String(this.player.n);
+    if (goesOn === null) return;
+    this.player.goOn(goesOn);
+    goesOn = null;
   }
 
   #group({ title, blocks }) {
@@ -104,14 +147,8 @@ class ThreeWords extends View {
   #letters(pairs) {
     const row = element("div", "letters");
     for (const { code } of pairs) {
-      const button = element(
-        "button",
-        "",
-        { type: "button", "data-letter": code, "data-place": `letter ${code}` },
-        code,
-      );
-      button.addEventListener("click", () => this.#choose(this.cell, code));
-      row.append(button);
+      const attributes = { "data-letter": code, "data-place": `letter ${code}` };
+      row.append(clickable("", code, () => this.#choose(this.cell, code), attributes));
     }
     return row;
   }
@@ -142,16 +179,12 @@ class ThreeWords extends View {
     if (block.edit) {
       cell.append(this.#input(block, i, j, name, place));
     } else if (block.says || block.explains) {
-      const button = element(
-        "button",
-        "",
-        { type: "button", "data-place": place, "aria-label": `${name}: ${text}` },
-        text,
-      );
-      button.addEventListener("click", (event) => {
+      const attributes = { "data-place": place, "aria-label": `${name}: ${text}` };
+      const choose = (event) => {
         this.#choose([i, j], code, block.explains ? block.live : "");
         if (event.detail) button.blur(); // after a finger or the mouse the arrow keys go on from step to step
-      });
+      };
+      const button = clickable("", text, choose, attributes);
       cell.append(button);
       this.cells.push({ block, code, i, j, cell, button, name });
     } else {
@@ -246,9 +279,14 @@ class ThreeWords extends View {
       this.send("chosen", { at: this.at });
       return;
     }
-    [this.cell, this.letter] = [cell, "QKV".includes(code) ? code : this.letter];
-    this.#mark();
+    this.player?.pause();
+    this.#select(cell, code);
     this.send("chosen", { cell: this.cell, letter: this.letter });
+  }
+
+  #select(cell, code) {
+    [this.cell, this.letter] = [cell, code && "QKV".includes(code) ? code : this.letter];
+    this.#mark();
   }
 
   /** The number that is explained: in this picture's result, and in it at a place that is there. */

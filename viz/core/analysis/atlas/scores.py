@@ -11,7 +11,7 @@ from torch import Tensor
 from viz.core.analysis.head_statistics import head_statistics
 from viz.core.analysis.map_statistics import weight_at_offset, weight_on_keys
 from viz.core.analysis.window_fit import fit_windows
-from viz.core.variants.kv_sharing import after_earlier_mention, induction
+from viz.core.variants.kv_sharing import induction
 
 SENTENCES = ("previous", "next", "itself", "first", "separators", "punctuation", "same", "entropy", "distance")
 """Scores of a text as people write it."""
@@ -88,19 +88,6 @@ def repeated_scores(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"]) -> 
         "duplicate": weight_on_keys(weights, keys)[:, keys.any(-1)].mean(-1),
         "induction": induction(weights, ids),
     }
-
-
-def rows_scored(name: str, ids: Int[Tensor, " T"]) -> int:
-    """Count the rows of a text of these tokens that a score averages over, for scores of repeated and of next tokens.
-
-    TransformerLens divides by all T rows, so that its score is this one times ``rows_scored / T``.
-    """
-    by_name = {
-        "previous": len(ids) - 1,
-        "duplicate": int(earlier_mention(ids).any(-1).sum()),
-        "induction": int(after_earlier_mention(ids).any(-1).sum()),
-    }
-    return by_name[name]
 
 
 def copying_scores(logits: Float[Tensor, "H N N"]) -> Float[Tensor, "N H"]:

@@ -57,7 +57,7 @@ def earliest_token(query: int, full: Sequence[bool], *, size: int, near: Near = 
     .. math:: i - L (w - 1) \text{ behind windows}, \qquad w \lfloor i / w \rfloor \text{ in chunks}
 
     at least 0; and 0 as soon as a single layer is full. A window reaches further with each layer, a chunk never does.
-    The rule of :func:`viz.core.analysis.receptive_field.reach` for these masks.
+    The rule of :func:`viz.core.analysis.receptive_field.cone` for these masks.
 
     Example:
         >>> earliest_token(100, [False] * 5, size=8), earliest_token(100, [False] * 5, size=8, near="chunks")

@@ -1,4 +1,4 @@
-"""Record one head's weights on the sentences of the start page: ``python -m pages.start.record``.
+"""Record one head's weights on the sentences of the start page: ``python -m tools.start``.
 
 The sentences are examples of ``assets/examples.toml``: the default ones and their twins.
 """

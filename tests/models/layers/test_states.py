@@ -1,0 +1,62 @@
+"""Families whose own code hands out its maps alone: shown exactly, in the app as in a notebook."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+import viz
+from tests.checkpoints import MAPS, TEXT, eager, open_folder, save
+from tests.running import checked
+from tools.published import FAILED, REFUSED, WORKS, offer, open_everywhere
+from viz.models import ModelError, capture
+from viz.models.layout import families
+from viz.models.positions import capture_placed
+
+
+def test_maps_families_are_tested():
+    assert set(MAPS) == set(families(maps_only=True))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_equal_eager_and_notebook(name, tmp_path):
+    """The app and ``viz.show`` show the same, and both equal transformers' own weights."""
+    folder = save(name, tmp_path / name)
+    ours, theirs = open_folder(folder), eager(name, folder)
+    text_capture = capture(ours, TEXT)
+    ids = torch.tensor([text_capture.tokens.ids])
+    with torch.inference_mode():
+        maps = theirs(ids, output_attentions=True).attentions
+    grid = viz.show(theirs, ours.tokenizer, {"input_ids": ids})
+    assert text_capture.n_layers == len(maps) == len(grid._maps["self"].layers)
+    for i, weights in enumerate(maps):
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-6, rtol=0)
+        assert_close(grid._maps["self"].layers[i], weights[0], atol=1e-6, rtol=0)
+        assert text_capture.calls[i].maps_only
+
+
+def test_maps_without_vectors_are_refused(tmp_path):
+    """A request for queries, keys or values is refused in a sentence."""
+    ours = open_folder(save("gpt_neo", tmp_path / "gpt_neo"))
+    tokens = capture(ours, TEXT).tokens
+    for request in (lambda: capture(ours, TEXT, heads_off=frozenset({(0, 1)})),
+                    lambda: capture_placed(ours, tokens, torch.zeros(len(tokens.ids), 40))):  # fmt: skip
+        with pytest.raises(ModelError) as error:
+            request()
+        assert error.value.code == "maps"
+
+
+def test_heads_page_shows_maps(open_app, monkeypatch, tmp_path):
+    model = offer(monkeypatch, "gpt_neo", tmp_path / "gpt_neo")
+    app = open_app("heads", model=model, source="model", section="all_heads", text=TEXT, layer=1)
+    assert not app.exception and not app.error and checked(app, "all_heads")[0] >= 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_fail_on_no_page(open_app, monkeypatch, tmp_path, name):
+    outcomes = []
+    model = offer(monkeypatch, name, tmp_path / name)
+    counts = open_everywhere(open_app, model, report=outcomes.append, layer=1, head=1)
+    assert not [outcome for outcome in outcomes if outcome.kind == FAILED]
+    assert counts[WORKS] >= 34
+    assert {outcome.page for outcome in outcomes if outcome.kind == REFUSED}.isdisjoint({"atlas"})
