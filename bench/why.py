@@ -10,19 +10,18 @@ Then the time of an edge in the last layer, at 16, 64 and 256 tokens, beside tha
 import argparse
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from statistics import median
 
 import torch
-from torch import Tensor
 
-from viz.core.analysis.score_parts import Part, ScoringHead, exchange
+from viz.core.analysis.score_parts import NAMED, ScoringHead
 from viz.errors import ModelError
 from viz.models import Capture, capture
 from viz.models.atlas.corpus import sentences
-from viz.models.layers.score_parts import NAMED, explain, plain_words, scoring_heads, visible
+from viz.models.layers.score_parts import LEAST, explain, scoring_heads
 from viz.models.load import load
 from viz.models.trained.twins import REPEATING, Recipe, repeated, words
 
@@ -52,57 +51,37 @@ def texts_of(name: str, generator: torch.Generator) -> list[str]:
     return [long[at] for at in torch.randperm(len(long), generator=generator)[:TEXTS].tolist()]
 
 
-def draw_edges(read: Capture, n: int, generator: torch.Generator) -> Iterator[tuple[int, int, int, int]]:
+def draw_edges(
+    read: Capture, heads: Callable[[int], Sequence[ScoringHead]], n: int, generator: torch.Generator
+) -> list[tuple[int, int, int, int]]:
     """Layer, head, query and key of at most n edges between words."""
     edges = [
         (layer, head, i, j)
         for layer in range(read.n_layers)
-        for plain in [set(plain_words(read, layer))]
         for head, i, j in (read.layer(layer).weights >= LEAST_WEIGHT).nonzero().tolist()
-        if {i, j} <= plain
+        if {i, j} <= set(heads(layer)[0].plain)
     ]
-    yield from (edges[at] for at in torch.randperm(len(edges), generator=generator)[:n].tolist())
-
-
-def mean_weight(
-    pair: tuple[ScoringHead, ScoringHead],
-    donors: list[int],
-    edge: tuple[int, int],
-    at: tuple[int, Part],
-    allowed: Tensor,
-) -> float:
-    """Mean weight of an edge with a part on one side exchanged for those of words of another text."""
-    scoring, donor_head = pair
-    x = next(step.x for step in donor_head.steps if step.part == at[1])[donors]
-    return float(exchange(scoring, edge, at[0], {at[1]: x}, allowed).mean())
+    return [edges[at] for at in torch.randperm(len(edges), generator=generator)[:n].tolist()]
 
 
 def measure(name: str, n_edges: int) -> Counts:
     """Count over a model's edges."""
     model, generator, counts = load(name), torch.Generator().manual_seed(0), Counts()
     captures = [capture(model, text) for text in texts_of(name, generator)]
-    heads = cache(lambda text, layer: scoring_heads(model, captures[text], layer))
+    all_heads = cache(lambda text, layer: scoring_heads(model, captures[text], layer))
     for text, read in enumerate(captures):
-        before = text - 1 if text else TEXTS - 1
-        for layer, head, *edge in draw_edges(read, n_edges // TEXTS, generator):
-            query, key = edge
-            pair = heads(text, layer)[head], heads(before, layer)[head]
+        for layer, number, *ends in draw_edges(read, partial(all_heads, text), n_edges // TEXTS, generator):
+            head, donor, edge = all_heads(text, layer)[number], all_heads(text - 1, layer)[number], (ends[0], ends[1])
             try:
-                reason = explain(read, pair[0], (layer, head), (query, key))
+                reason = explain(head, edge)
             except ModelError:
                 continue
-            counts.n_edges += 1
+            counts.n_edges += reason.total >= LEAST
             if reason.is_cause:
                 besides = [part for part in reason.sides[reason.side] if part.kind in NAMED and part != reason.part]
                 rivals = [besides[at] for at in torch.randperm(len(besides), generator=generator)[:RIVALS].tolist()]
                 after, *after_rivals = (
-                    mean_weight(
-                        pair,
-                        plain_words(captures[before], layer),
-                        (query, key),
-                        (reason.side, part),
-                        visible(read, layer, query),
-                    )
+                    head.exchange(edge, reason.side, part, donor.writes(part)[list(donor.plain)])
                     for part in (reason.part, *rivals)
                 )
                 counts.kinds[reason.part.kind] += 1
@@ -127,13 +106,14 @@ def time_edge(name: str, n: int) -> str:
     text = " ".join(vocabulary[at % len(vocabulary)] for at in range(5 * n))
     read = capture(model, text, max_tokens=n)
     layer = read.n_layers - 1
-    scoring, plain = scoring_heads(model, read, layer), plain_words(read, layer)
+    scoring = scoring_heads(model, read, layer)
+    plain = list(scoring[0].plain)
     query = plain[-1]
     row = read.layer(layer).weights[:, query, plain]
     head, key = divmod(int(row.argmax()), len(plain))
     edge = query, plain[key]
     times = (
-        milliseconds(lambda: explain(read, scoring[head], (layer, head), edge)),
+        milliseconds(lambda: explain(scoring[head], edge)),
         milliseconds(lambda: capture(model, text, max_tokens=n)),
     )
     return f"{n:4} tokens: {times[0]:7.1f} ms an edge, {times[1]:7.1f} ms a pass"

@@ -1,6 +1,8 @@
 """Every head of the model at once, one of them large, what leaves them, and why not to believe a weight too soon."""
 
-from pages.heads import all_heads, arcs, arrivals, asked, joined, numbers, row, switched_off, why
+from functools import partial
+
+from pages.heads import all_heads, arcs, arrivals, joined, numbers, row, switched_off, why
 from pages.heads.compare import every_head, one_row, what_changed
 from pages.heads.context import open_heads
 from viz.core.analysis.head_statistics import head_statistics
@@ -20,6 +22,7 @@ WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S
 SPLIT = r"S_{ij} - \overline{S_{i\cdot}} = \sum_p r_i \cdot x_i^p = \sum_p \sum_t r_t \cdot x_t^p"
 
 MAPS = ("maps",)
+split_section = partial(Section, formula=SPLIT, reads_mask=False, shares_controls=True)
 
 PAGE = Page(
     name="heads",
@@ -32,30 +35,14 @@ PAGE = Page(
             Section("all_heads", all_heads.draw, (attend, row_softmax), MAP, all_heads.save, knows=MAPS),
             Section("row", row.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
             Section("arcs", arcs.draw, (row_softmax,), ROW, all_heads.save, knows=MAPS),
-            Section(
-                "why",
-                why.draw,
-                (split_score,),
-                SPLIT,
-                reads_mask=False,
-                shares_controls=True,
-                subject=asked.subject_of_reason,
-            ),
+            split_section("why", why.draw, (split_score,), subject=why.subject),
             Section("numbers", numbers.draw, (head_statistics,), knows=MAPS),
         ),
         with_views(
             "compare_view",
             Section("compare", every_head.draw, (row_change, align), CHANGE, knows=MAPS),
             Section("one_row", one_row.draw, (by_hand, align), WEIGHT, shares_controls=True, knows=MAPS),
-            Section(
-                "changed",
-                what_changed.draw,
-                (split_change,),
-                SPLIT,
-                reads_mask=False,
-                shares_controls=True,
-                subject=asked.subject_of_change,
-            ),
+            split_section("changed", what_changed.draw, (split_change,), subject=what_changed.subject),
         ),
         Section("arrivals", arrivals.draw, code=(message_norms,), formula=r"\lVert A_{ij}\, v_j\, W_O^{(i)} \rVert"),
         Section("joined", joined.draw, code=(merge_heads,)),

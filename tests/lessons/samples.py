@@ -98,7 +98,7 @@ def sample(seed: int, jitter: float = 0.0) -> Sample:
 
 def _facts(n: int, random: Random) -> dict[str, float]:
     """Numbers of a section about reasons: four words, parts of a score, and weights before and after an exchange."""
-    places = {name: random.randrange(1, n - 1) for name in ("query", "key", "row", "column")}
+    places = {name: random.randrange(1, n - 1) for name in ("query", "key", "mine", "met")}
     parts = {name: random.uniform(-2, 9) for name in ("word", "place", "head", "feed_forward", "amount")}
     weights = {name: random.random() for name in ("before", "before_b", "after", "after_b")}
     return {**places, **parts, **weights, "total": random.uniform(1, 12)}

@@ -21,8 +21,8 @@ def reason_kind(example: Sample) -> Any:
 
 def meeting_word(example: Sample) -> Any:
     facts, labels = example.subject.facts, example.subject.labels
-    are_words = all(labels[facts[name]].isalpha() for name in ("row", "column"))
-    return facts["column"] if are_words and 2 * facts["amount"] >= facts["total"] else None
+    are_words = all(labels[int(facts[name])].isalpha() for name in ("mine", "met"))
+    return facts["met"] if are_words and 2 * facts["amount"] >= facts["total"] else None
 
 
 def rows_after_exchange(example: Sample) -> Any:

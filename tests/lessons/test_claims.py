@@ -80,7 +80,7 @@ def test_word_answer_is_never_punctuation(lesson: Lesson, number: int):
     ask = lesson.steps[number - 1].ask
     if ask.kind != "word":
         return
-    arguments = ask.arguments["en"] | ({"query": "it"} if "query" in ask.arguments["en"] else {})
+    arguments = {**ask.arguments["en"], **({"query": "it"} if "query" in ask.arguments["en"] else {})}
     for seed in SEEDS:
         subject = sample(seed).subject
         labels = tuple("." if label not in ("it", "[CLS]", "[SEP]", "animal") else label for label in subject.labels)

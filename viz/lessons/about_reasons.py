@@ -7,48 +7,42 @@ ANSWERS: Registry = {}
 KINDS = ("word", "place", "head", "feed_forward")
 
 
-def _facts(subject: Subject, *names: str) -> tuple[float, ...]:
-    """Return what the page says of a score.
+def _holds(subject: Subject, amount: float, *places: str) -> Values:
+    """Return the values of sentences about an amount that is half of a score or more.
 
     Raises:
-        PremiseError: "too_even" if it says nothing.
+        PremiseError: "too_even" if it is not, or the page says nothing of a score.
     """
-    if not all(name in subject.facts for name in names):
+    total = subject.facts.get("total", 0.0)
+    if amount < total / 2 or total < 1:
         raise PremiseError("too_even")
-    return tuple(subject.facts[name] for name in names)
+    return {name: subject.name(int(subject.facts[name])) for name in places} | {"amount": amount, "total": total}
 
 
 @registered(ANSWERS, "option", codes=KINDS)
 def reason_kind(subject: Subject) -> Key:
     """Kind of parts that brings most of a score where it stands at both ends, if that is half of it."""
-    total, query, key, *amounts = _facts(subject, "total", "query", "key", *KINDS)
-    amount = max(amounts)
-    if amount < total / 2:
-        raise PremiseError("too_even")
-    names: Values = {"query": subject.name(int(query)), "key": subject.name(int(key))}
-    return one_of(KINDS[amounts.index(amount)], **names, amount=amount, total=total)
+    kind = max(KINDS, key=lambda kind: subject.facts.get(kind, 0.0))
+    return one_of(kind, **_holds(subject, subject.facts.get(kind, 0.0), "query", "key"))
 
 
 @registered(ANSWERS, "word", "other")
 def meeting_word(subject: Subject) -> Key:
     """Word that a head matches with a word at the query, of those that were brought to the key."""
-    total, query, key, row, column, amount = _facts(subject, "total", "query", "key", "row", "column", "amount")
-    if amount < total / 2 or not {row, column} <= set(subject.words):
+    values = _holds(subject, subject.facts.get("amount", 0.0), "query", "key", "mine", "met")
+    if not {subject.facts["mine"], subject.facts["met"]} <= {*subject.words}:
         raise PremiseError("too_even")
-    places = {"query": query, "key": key, "mine": row, "word": column}
-    names: Values = {name: subject.name(int(place)) for name, place in places.items()}
-    return Key(right=(int(column),), values={**names, "amount": amount, "total": total}, wrong=lambda _: ("other", {}))
+    return Key(right=(int(subject.facts["met"]),), values=values)
 
 
 @registered(ANSWERS, "option", codes=("places", "same", "between"))
 def rows_after_exchange(subject: Subject) -> Key:
     """Return whether a key's weights in two texts change places when heads are exchanged."""
-    key, *weights = _facts(subject, "key", "before", "before_b", "after", "after_b")
-    before, before_b, after, after_b = weights
+    values = {name: Part(subject.facts.get(name, 0.0)) for name in ("before", "before_b", "after", "after_b")}
+    before, before_b, after, after_b = values.values()
     gap = before - before_b
-    shares = [(before - after) / gap, (after_b - before_b) / gap] if abs(gap) > 0.1 else []
-    if not shares:
+    if abs(gap) <= 0.1:
         raise PremiseError("too_even")
+    shares = (before - after) / gap, (after_b - before_b) / gap
     code = "places" if min(shares) > 0.75 else "same" if max(shares) < 0.25 else "between"
-    values = dict(zip(("before", "before_b", "after", "after_b"), map(Part, weights), strict=True))
-    return one_of(code, key=subject.name(int(key)), **values)
+    return one_of(code, key=subject.name(int(subject.facts["key"])), **values)

@@ -29,6 +29,7 @@ from viz.frame.scene import Scene
 from viz.frame.shared import KEY, QUERY, Places
 from viz.frame.show import show_bars
 from viz.frame.specs import View
+from viz.lessons.subject import Subject
 from viz.models.capture import Head
 from viz.text import Translate, paragraph
 from viz.text.naming import list_token, name_token
@@ -59,6 +60,14 @@ class Pair:
     def cell(self) -> Cell:
         """Every intermediate of their weight."""
         return by_hand(self.scene.trace, self.head, self.query, self.key)
+
+    def subject(self, facts: dict[str, float]) -> Subject:
+        """Return what a lesson may ask of them: numbers of a section."""
+        scene, trace = self.scene, self.scene.trace
+        return Subject(
+            labels=self.labels, special=scene.capture.tokens.special, trace=trace, layer=scene.choice.layer,
+            weights_of=lambda _: trace.weights, facts=facts, about=repr((scene.choice.source, self.head, facts)),
+        )  # fmt: skip
 
     def check_weights(self, key: str) -> Check:
         """Compare the head's weights with torch's own attention on its q and k."""
@@ -99,18 +108,24 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight), pair)
     else:
         sentence = _say(context, second_pair, pair, has_key=key is not None)
-    names, labels = _names(context, second), labels_of(sides)["difference"]
+    names = _names(context, second)
     for when, rows in (
         ("before", (context.cell.row, second_pair.cell.row)),
         ("after", (context.cell.weights, second_pair.cell.weights)),
     ):
-        series = dict(zip(names, on_slots(sides, *rows), strict=True))
-        title = t(f"heads.compare_{when}")
-        top = 1.0 if when == "after" else None
-        chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
-        show_bars(chart, key=f"compare_{when}", alt=sentence)
+        series, top = dict(zip(names, on_slots(sides, *rows), strict=True)), 1.0 if when == "after" else None
+        draw_rows(t, sides, series, key=f"compare_{when}", title=t(f"heads.compare_{when}"), alt=sentence, top=top)
     st.text(sentence)
     return [wrong, context.check_weights("heads.check_row"), second_pair.check_weights("heads.check_second")]
+
+
+def draw_rows(
+    t: Translate, sides: Sides, series: dict[str, Tensor], *, key: str, title: str, alt: str, top: float | None
+) -> None:
+    """Draw a row of both, on the slots of both, as paired bars."""
+    labels = labels_of(sides)["difference"]
+    chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
+    show_bars(chart, key=key, alt=alt)
 
 
 def chosen_pair(page: HeadsContext) -> Pair:
@@ -189,20 +204,11 @@ def _by_words(context: Pair, second: Second, comparison: ComparisonKey, head: He
     if sides.alignment.slots[query].b is None:
         st.text(t("heads.compare_alone", query=sides.labels[0][query]))
         return [check("second.check_words", off, 1e-5)]
-    labels = labels_of(sides)["difference"]
     pair = float(rows[0][key]), float(rows[1][key])
     query_name, key_name = (_name(sides, slot, sides.labels[0][slot]) for slot in (query, key))
     sentence = _say_models(context, second, head, pair, (query_name, key_name))
     series = dict(zip(_names(context, second), rows, strict=True))
-    chart = BarChart(
-        labels,
-        series,
-        title=t("axis.keys"),
-        value_title=t("heads.compare_after"),
-        top=1.0,
-        hues=PAIR,
-    )
-    show_bars(chart, key="compare_after", alt=sentence)
+    draw_rows(t, sides, series, key="compare_after", title=t("heads.compare_after"), alt=sentence, top=1.0)
     st.text(sentence)
     return [check("second.check_words", off, 1e-5)]
 

@@ -72,9 +72,9 @@ class Attribution:
 
 
 def final_norm_direction(
-    direction: Float[Tensor, "*P d_model"], x: Float[Tensor, "*T d_model"], weights: NormWeights, *, centred: bool
-) -> Float[Tensor, "*P d_model"]:
-    r"""Direction that is read behind a norm, carried back through it with its scale held at ``x``'s, token by token.
+    direction: Float[Tensor, " d_model"], x: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool
+) -> Float[Tensor, " d_model"]:
+    r"""Direction the vocabulary head reads, carried back through the final norm with its scale held at ``x``'s.
 
     .. math:: r = (g \odot u - \overline{g \odot u}) / \sigma(x) \quad\text{so that}\quad
               u \cdot N(x) = r \cdot x + u \cdot s
@@ -82,9 +82,9 @@ def final_norm_direction(
     A norm of the root mean square (Llama's) takes no mean away, from x or from r.
 
     Args:
-        direction: u, such as a word's column of W_U, or the difference of two.
+        direction: u, a word's column of W_U, or the difference of two.
         x: the stream in front of the norm.
-        weights: the norm's gain g, shift s and epsilon.
+        weights: the final norm's gain g, shift s and epsilon.
         centred: True for layer norm, False for the root mean square.
 
     Example:
@@ -94,8 +94,8 @@ def final_norm_direction(
     """
     r, x = direction.double() * weights.gain.double(), x.double()
     if centred:
-        r, x = r - r.mean(-1, keepdim=True), x - x.mean(-1, keepdim=True)
-    return r / (x.square().mean(-1, keepdim=True) + weights.eps).sqrt()
+        r, x = r - r.mean(), x - x.mean()
+    return r / (x.square().mean() + weights.eps).sqrt()
 
 
 def attribute(
