@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.share_kv.context import ShareKvContext, draw_groups, spec_with
 from pages.share_kv.layers import recent
-from pages.share_kv.layers.models import model_named, models
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.cost.mixed import FullCost, LatentCost, LinearCost, SharedKVCost, WindowCost
 from viz.core.spec import AttentionSpec
@@ -21,6 +20,7 @@ from viz.frame.format import amount
 from viz.frame.shared import LANG
 from viz.frame.show import show_lines
 from viz.models.presets import Preset, preset, presets
+from viz.models.published import model_named, models
 from viz.params import Choice, Int
 from viz.text import Translate
 from viz.text.citations import translate_source
@@ -28,13 +28,13 @@ from viz.text.sizes import size
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
 LONGEST = 1_000_000
+RECENT: list[str] = [model.name for model in models() if model.name not in {preset.id for preset in presets()}]
+"""Models whose layers keep caches of several kinds, or a latent vector."""
 PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()] + RECENT)
 N_TOKENS = Int("n", 8192, low=1, high=LONGEST)
 BATCH = Int("batch", 1, low=1, high=1024)
 NUMBER = Choice("number", "float16", among=tuple(FORMATS))
 LENGTHS = (*(2**i for i in range(7, 20)), LONGEST)
-RECENT: list[str] = [model.name for model in models()]
-"""Models whose layers keep caches of several kinds, or a latent vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +69,13 @@ class Sizes:
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """Draw the cache against the length of the text and its size at the selected length; below, models of today."""
-    t, picture = context.t, st.container()
-    name, n = _choose(t)
-    if name in RECENT:
-        with picture:
-            recent.draw_model(t, model_named(name), n)
-        checks = []
-    else:
-        checks = _draw_alike(context, picture)
-    with st.expander(t("share_kv.recent.title")):
-        recent.draw_table(t, n)
-    return [*checks, *recent.checks(n)]
+    """Draw the cache against the length of the text and its size at the selected length."""
+    picture = st.container()
+    name, n = _choose(context.t)
+    if name not in RECENT:
+        return _draw_alike(context, picture)
+    with picture:
+        return recent.draw_model(context.t, model_named(name), n)
 
 
 def _draw_alike(context: ShareKvContext, picture: DeltaGenerator) -> list[Check]:

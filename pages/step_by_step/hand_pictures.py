@@ -8,14 +8,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from pages.step_by_step.hand_example import WIDTH, HandExample
+from pages.step_by_step.own_numbers.example import OwnExample
 from viz.text import Translate
 
 Token = tuple[str, str]
 """Text of a calculation and its role: "row", "column", "result", "up" (an exponent) or none."""
 
+WORDS, WIDTH = 3, 4
 PLACES = tuple(str(place + 1) for place in range(WIDTH))
 ROOT = f"√{WIDTH}"
 
@@ -107,7 +109,7 @@ def _product(left_matrix: Tensor, top_matrix: Tensor, result: Tensor) -> list[li
 class Pictures:
     """The nine pictures of an example, in the user's language."""
 
-    def __init__(self, t: Translate, example: HandExample) -> None:
+    def __init__(self, t: Translate, example: OwnExample) -> None:
         self.t, self.example, self.trace, self.words = t, example, example.trace, example.words
 
     def of(self, step: int) -> dict[str, Any]:
@@ -177,17 +179,15 @@ class Pictures:
         return {"blocks": [block(f"S / {ROOT}", before, self.words, self.words), result]}
 
     def _weights(self) -> dict[str, Any]:
-        (masked,), (weights,), exps = self.trace.masked, self.trace.weights, self.example.exponentials
+        (masked,), (weights,), words = self.trace.masked, self.trace.weights, range(WORDS)
+        exps, shifts = [self.example.exponentials(0, i) for i in words], [self.example.shift(0, i) for i in words]
         lines = [
-            [
-                power_share(masked[i].tolist(), self.example.shifts[i], exps[i].tolist(), j, float(weights[i, j]))
-                for j in range(len(row))
-            ]
+            [power_share(masked[i].tolist(), shifts[i], exps[i], j, float(weights[i, j])) for j in range(len(row))]
             for i, row in enumerate(weights)
         ]
         result = self._pairs("A", weights, "hand_says_weights") | {"lines": lines, "kind": "weights"}
-        result["notes"] = [self._shifted(shift) for shift in self.example.shifts]
-        sums = block("e^S̃", exps, self.words, [*self.words, "Σ"]) | {"sums": True}
+        result["notes"] = [self._shifted(shift) for shift in shifts]
+        sums = block("e^S̃", torch.tensor(exps), self.words, [*self.words, "Σ"]) | {"sums": True}
         return {"blocks": [block("S̃", masked, self.words, self.words), sums, result]}
 
     def _shifted(self, shift: float) -> str:

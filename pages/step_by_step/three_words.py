@@ -1,23 +1,22 @@
 """One head on three words, in numbers to redo on paper; the user can change every one."""
 
-import math
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol, TypeGuard
 
 import streamlit as st
-import torch
-from torch.nn.functional import scaled_dot_product_attention
 
-from pages.step_by_step import hand_example
-from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
-from pages.step_by_step.hand_pictures import Pictures
+from pages.step_by_step.hand_pictures import WIDTH, WORDS, Pictures
+from pages.step_by_step.own_numbers.example import OwnExample, checks
+from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, of_matrices, to_code
 from pages.step_by_step.printed import FILM, MATRIX_VIEW, words_of
 from pages.step_by_step.printed import WORDS as WORD_NAMES
 from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, is_whole_page, stepper, visible_steps
+from viz import ASSETS, limits
 from viz.frame import shared
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check
 from viz.frame.modes import say
 from viz.lessons.subject import Subject
 from viz.params import Choice, Flag, Ints, Text
@@ -40,12 +39,44 @@ FORMULAS = {
 }
 
 
-def _is_readable(read: Any, code: str) -> bool:
-    try:
-        read(code)
-    except ValueError:
+SEPARATOR = "|"
+"""Separates the words in a link; no word contains it."""
+
+
+@cache
+def default_numbers() -> Numbers:
+    """Read the numbers of ``assets/by_hand.toml``."""
+    return of_matrices(tomllib.loads((ASSETS / "by_hand.toml").read_text("utf8")), n_heads=1)
+
+
+def is_small(code: str) -> bool:
+    """Return True for the code of one head on three words, of numbers small enough to redo on paper."""
+    numbers = from_code(code) if is_code(code) else None
+    if not numbers or numbers.shapes != default_numbers().shapes or numbers.n_heads != 1:
         return False
-    return True
+    return all(abs(number) <= 100 * limits.HAND_NUMBER for number in numbers.hundredths)
+
+
+def read_words(code: str) -> tuple[str, ...]:
+    """Decode the words of a link, each truncated to the limit.
+
+    Raises:
+        ValueError: if they are not three.
+
+    Example:
+        >>> read_words("cats|eat|fish")
+        ('cats', 'eat', 'fish')
+    """
+    words = tuple(word.strip()[: limits.HAND_CHARACTERS] for word in code.split(SEPARATOR, WORDS))
+    if len(words) != WORDS or not all(words):
+        raise ValueError(f"{len(words)} words, not {WORDS}")
+    return words
+
+
+def _are_words(code: str) -> bool:
+    with suppress(ValueError):
+        return not code or bool(read_words(code))
+    return False
 
 
 def _is_cell(cell: Any) -> TypeGuard[list[int]]:
@@ -54,12 +85,8 @@ def _is_cell(cell: Any) -> TypeGuard[list[int]]:
     return 0 <= cell[0] < WORDS and 0 <= cell[1] < WIDTH
 
 
-def _default_code(_: Any) -> str:
-    return hand_example.to_code(hand_example.default_numbers())
-
-
-NUMBERS = Text("numbers", _default_code, allows=lambda code: _is_readable(hand_example.from_code, code))
-NAMES = shared.WORDS.variant(allows=lambda code: not code or _is_readable(hand_example.read_words, code))
+NUMBERS = Text("numbers", lambda _: to_code(default_numbers()), allows=is_small)
+NAMES = shared.WORDS.variant(allows=_are_words)
 """The words, if the user changed them."""
 CAUSAL = Flag("hand_causal")
 CELL = Ints("cell", FIRST_CELL, allows=_is_cell)
@@ -111,20 +138,16 @@ def formula(_: HasLanguage) -> str:
     return " ".join(lines)
 
 
-def _example(t: Translate) -> HandExample:
+def _example(t: Translate) -> OwnExample:
     """Return the example with the words, numbers and mask of the link."""
-    numbers = NUMBERS.read()
-    return HandExample(
-        words=hand_example.read_words(NAMES.read() or t("step_by_step.hand_words")),
-        numbers=hand_example.from_code(numbers),
-        is_causal=CAUSAL.read(),
-    )
+    words = read_words(NAMES.read() or t("step_by_step.hand_words"))
+    return OwnExample(words=words, numbers=from_code(NUMBERS.read()), is_causal=CAUSAL.read())
 
 
-def _picture(t: Translate, example: HandExample, n: int) -> None:
+def _picture(t: Translate, example: OwnExample, n: int) -> None:
     """Draw the matrices of a step; a click explains a number, typing replaces it."""
     letter = LETTER.read()
-    parameters = {"cell": CELL.read(), "letter": letter, "most": hand_example.MOST, "step": n}
+    parameters = {"cell": CELL.read(), "letter": letter, "most": limits.HAND_NUMBER, "step": n}
     rename = partial(_rename, example.words)
     on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
     MATRIX_VIEW.mount(
@@ -144,63 +167,27 @@ def _choose(message: Mapping[str, Any]) -> None:
 
 
 def _edit(message: Mapping[str, Any]) -> None:
-    """Set a number that the user typed; ignore one without a place."""
-    before = hand_example.from_code(NUMBERS.value)
+    """Set a number that the user typed; ignore one without a place, or too large."""
     with suppress(ValueError):
-        NUMBERS.set(hand_example.to_code(hand_example.with_number(before, **message)))
+        if is_small(code := to_code(from_code(NUMBERS.value).with_number(**message))):
+            NUMBERS.set(code)
 
 
 def _rename(words: tuple[str, ...], message: Mapping[str, Any]) -> None:
     """Set a word that the user typed."""
-    row, word = message["row"], message["word"].replace(hand_example.SEPARATOR, " ")
+    row, word = message["row"], message["word"].replace(SEPARATOR, " ")
     with suppress(ValueError):
-        code = hand_example.SEPARATOR.join([*words[:row], word, *words[row + 1 :]])
-        NAMES.set(hand_example.SEPARATOR.join(hand_example.read_words(code)))
+        NAMES.set(SEPARATOR.join(read_words(SEPARATOR.join([*words[:row], word, *words[row + 1 :]]))))
 
 
 def _reset_numbers() -> None:
-    NUMBERS.set(hand_example.to_code(hand_example.default_numbers()))
+    NUMBERS.set(to_code(default_numbers()))
     NAMES.set("")
 
 
-def _reset(t: Translate, example: HandExample) -> None:
+def _reset(t: Translate, example: OwnExample) -> None:
     """Draw a button that resets the words and numbers, if some were changed."""
-    if example.numbers != hand_example.default_numbers() or NAMES.value:
+    if example.numbers != default_numbers() or NAMES.value:
         st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
     else:
         st.empty()
-
-
-def checks(example: HandExample) -> list[Check]:
-    """Compare the head's output with torch's attention; weights, output and contribution with loops over numbers."""
-    x, w_q, w_k, w_v, w_o = example.inputs.values()
-    trace = example.trace
-    torchs = scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=example.is_causal)
-    weights, output = by_loops(example)
-    leaves = [[sum(row[c] * w_o[c, j].item() for c in range(WIDTH)) for j in range(WIDTH)] for row in output]
-    by_hand = [torch.tensor(rows, dtype=trace.output.dtype) for rows in (weights, output, leaves)]
-    largest, leaving = (1 + float(values.abs().max()) for values in (trace.v, trace.output))
-    return [
-        check("step_by_step.check_hand_torch", (torchs - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
-        check("step_by_step.check_hand_weights", (by_hand[0] - trace.weights[0]).abs().max(), 1e-9),
-        check("step_by_step.check_hand_output", (by_hand[1] - trace.head_outputs[0]).abs().max(), 1e-9 * largest),
-        check("step_by_step.check_hand_leaves", (by_hand[2] - trace.output).abs().max(), 1e-9 * leaving),
-    ]
-
-
-def by_loops(example: HandExample) -> tuple[list[list[float]], list[list[float]]]:
-    """Weights and output of the head in plain Python, without torch or the core."""
-    x, w_q, w_k, w_v, _ = (matrix.tolist() for matrix in example.inputs.values())
-
-    def project(matrix: list[list[float]]) -> list[list[float]]:
-        return [[sum(row[c] * matrix[c][j] for c in range(WIDTH)) for j in range(WIDTH)] for row in x]
-
-    q, k, v = project(w_q), project(w_k), project(w_v)
-    weights, output = [], []
-    for i in range(WORDS):
-        visible_keys = range(i + 1) if example.is_causal else range(WORDS)
-        scores = [sum(a * b for a, b in zip(q[i], k[j], strict=True)) / math.sqrt(WIDTH) for j in visible_keys]
-        exps = [math.exp(score - max(scores)) for score in scores] + [0.0] * (WORDS - len(visible_keys))
-        weights.append([exp / sum(exps) for exp in exps])
-        output.append([sum(weights[i][m] * v[m][c] for m in range(WORDS)) for c in range(WIDTH)])
-    return weights, output

@@ -14,7 +14,6 @@ import torch
 
 from pages.atlas import head as atlas_head
 from pages.attention_today import nobody
-from pages.cost.mixes import models as mixed_models
 from pages.next_word import compute as next_word
 from pages.next_word.context import NextWordContext
 from pages.positions import today as today_positions
@@ -33,6 +32,7 @@ from viz.frame import compute
 from viz.frame import show as frame_show
 from viz.frame.compute import head_grid
 from viz.models import LoadedModel, attention_interface, tokens
+from viz.models import published as mixed_models
 from viz.models.atlas import file as atlas_file
 from viz.models.capture import Capture
 from viz.models.long import capture as long_capture

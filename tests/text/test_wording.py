@@ -207,7 +207,6 @@ EXPONENT = re.compile(r"\.?\d*[eg]$")
 WRITES = {
     "viz/frame/format.py": "the formatter itself",
     "pages/convolution/link_numbers.py": "numbers of a link",
-    "pages/step_by_step/hand_example.py": "numbers of a link",
     "pages/step_by_step/formulas.py": "LaTeX",
 }
 

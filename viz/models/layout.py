@@ -148,9 +148,9 @@ class LoadedModel:
 
     @property
     def max_tokens(self) -> int:
-        """The longest text the model has positions for, in tokens."""
-        limit = getattr(self.model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
-        rows = self._rows()
+        """The longest text the model has positions for, in tokens; XLNet's are relative, and it names -1 of them."""
+        limit = max(0, getattr(self.model.config, "max_position_embeddings", None) or 0)
+        limit, rows = limit or self.tokenizer.model_max_length, self._rows()
         return int(min(limit, self.tokenizer.model_max_length, limit if rows is None else len(rows)))
 
     @property

@@ -270,6 +270,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         model, tokenizer = _from_folder(entry, entry.local_folder() or fetch_from_hub(entry))
     separate_shared_layers(model)
     name_base(model)
+    model.config.name_or_path = entry.id
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)

@@ -47,7 +47,7 @@ def longest_text(model: Any, token: int, total: int) -> int:
         token: any that is no padding.
         total: tokens of the text; for a short one nothing is run.
     """
-    n_places = getattr(text_config(model), "max_position_embeddings", None) or UNLIMITED
+    n_places = max(0, getattr(text_config(model), "max_position_embeddings", None) or 0) or UNLIMITED
     sizes = [n_places, *(module.num_embeddings for module in model.modules() if isinstance(module, nn.Embedding))]
     if min(sizes) > total + BEFORE:
         return UNLIMITED

@@ -1,13 +1,13 @@
 """A still picture of the grid, and words, for a notebook that is read without a kernel: exported, printed."""
 
 import re
-import struct
-import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
+from io import BytesIO
 
 import torch
+from PIL import Image
 from torch import Tensor
 
 from viz.components.head_grid import largest_of_blocks
@@ -136,13 +136,10 @@ def _image(weights: Tensor, x: float, y: float, size: str) -> str:
     """Weights as a picture of one cell a pixel, the opacity of blue the square root of the weight."""
     levels = (weights.clamp(0, 1).sqrt() * 255).round().to(torch.uint8)
     palette = bytes(round(255 + (hue - 255) * level / 255) for level in range(256) for hue in BLUE)
-    lines = b"".join(b"\0" + bytes(line.tolist()) for line in levels)
-    header = struct.pack(">IIBBBBB", levels.shape[1], levels.shape[0], 8, 3, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
+    image, png = Image.fromarray(levels.numpy()), BytesIO()
+    image.putpalette(palette)
+    image.save(png, "png")
     return (
         f'<image x="{x:.1f}" y="{y:.1f}" {size} preserveAspectRatio="none" style="image-rendering: pixelated" '
-        f'href="data:image/png;base64,{b64encode(png).decode()}"/>'
+        f'href="data:image/png;base64,{b64encode(png.getvalue()).decode()}"/>'
     )

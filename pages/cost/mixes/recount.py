@@ -1,21 +1,16 @@
 """Mixes of layers counted another way: by the shapes of tensors and by torch's counter, layer by layer."""
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from viz import ASSETS, limits
+from viz import limits
 from viz.core.cost.counting import FlopCounterMode
 
 BETWEEN = {"five": 5, "three": 3, "one": 1, "full": 0}
 """Layers of the other kind between two full ones; where there are no full ones, it is not listed."""
-
-TABLE, PRESETS = Path(__file__).with_name("models.toml"), ASSETS / "presets.toml"
 
 Shapes = list[tuple[int, ...]]
 
@@ -95,31 +90,3 @@ def stack_cost(measure: str, kinds: Sequence[str], d: int, h: int, size: int, n:
     if measure == "flops":
         return sum(layer_flops(kind, d, h, size, n) for kind in kinds)
     return sum(nbytes(cache_shapes(kind, d, h, size, n)) for kind in kinds)
-
-
-def published_sizes() -> list[Mapping[str, Any]]:
-    """Return the sizes of the published models as the files have them, layers by kind."""
-    table, presets = (tomllib.loads(file.read_text("utf8"))["model"] for file in (TABLE, PRESETS))
-    by_name = {entry["id"]: entry for entry in presets}
-    return [_with_layers(by_name[entry["preset"]]) if "preset" in entry else entry for entry in table]
-
-
-def _with_layers(entry: Mapping[str, Any]) -> dict[str, Any]:
-    n_near = entry.get("windowed_layers", 0)
-    layers = {"full": entry["n_layers"] - n_near, "window": n_near}
-    return {**entry, "layers": {kind: n for kind, n in layers.items() if n}}
-
-
-def published_bytes(sizes: Mapping[str, Any], n: int) -> int:
-    """Return the bytes that a published model keeps after n tokens, as tensors of its shapes."""
-
-    def shapes(kind: str) -> Shapes:
-        if kind == "linear":
-            return [tuple(sizes["linear"][name] for name in ("n_heads", "d_k", "d_v"))]
-        if kind in ("latent", "select"):
-            vectors: Shapes = [(n, sizes["latent"]["d_latent"]), (n, sizes["latent"]["d_rope"])]
-            return vectors + ([(n, sizes["select"]["d_head"])] if kind == "select" else [])
-        tokens = min(n, sizes["window"]) if kind == "window" else n
-        return [(2, sizes["n_kv_heads"], tokens, sizes["d_head"])]
-
-    return sum(n_layers * nbytes(shapes(kind)) for kind, n_layers in sizes["layers"].items())

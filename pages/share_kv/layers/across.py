@@ -10,7 +10,6 @@ from torch import Tensor
 
 from pages.share_kv import compute
 from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, say_whose_numbers
-from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
@@ -26,6 +25,7 @@ from viz.frame.modes import say
 from viz.frame.page import ALL
 from viz.frame.shared import HEAD, SECTION
 from viz.frame.show import show_bars, show_matrix
+from viz.models.published import models
 from viz.params import Int
 from viz.text.sizes import size
 
@@ -173,11 +173,9 @@ def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None
 
 
 def _say_users(context: ShareKvContext) -> None:
-    sharing = next(model for model in models() if model.n_shared)
-    first = sharing.n_layers - sharing.n_shared
-    read = dict(zip(sharing.kinds[first:], sharing.sources[first:], strict=True))
-    values = {"model": sharing.name, "n": sharing.n_shared, "L": sharing.n_layers}
-    st.caption(context.t("share_kv.across_layers.users", near=read[sharing.near], full=read["full"], **values))
+    model = next(model for model in models() if "shared" in model.sizes["layers"])
+    (near, full), n, L = model.sizes["shared"], model.sizes["layers"]["shared"], len(model.layers)
+    st.caption(context.t("share_kv.across_layers.users", model=model.name, n=n, L=L, near=near, full=full))
 
 
 def source_by_hand(layer: int, size: int) -> int:

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from pages.share_kv.compute import SEEDED_LAYERS
 from pages.share_kv.context import ShareKvContext, beside_groups, say_cut, say_if_not_causal
-from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import sdpa_heads
@@ -28,6 +27,7 @@ from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.shared import FULL_LAYERS, NEAR_SIZE
 from viz.frame.show import show_lines, show_matrix
+from viz.models.published import models
 from viz.params import Int, Scope
 from viz.text import Translate, join_names
 from viz.text.sizes import size
@@ -156,7 +156,9 @@ def _say(t: Translate, cache: WindowedCache) -> None:
 
 
 def _say_users(t: Translate) -> None:
-    names = [f"{model.name} ({amount(model.size)})" for model in models() if model.near == "window"]
+    names = [
+        f"{model.name} ({amount(model.sizes['window'])})" for model in models() if "window" in model.sizes["layers"]
+    ]
     st.caption(t("share_kv.windows.users", names=join_names(t, names)))
 
 

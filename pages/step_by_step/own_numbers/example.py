@@ -64,6 +64,19 @@ class OwnExample:
         q, k, v = (split_heads(inputs[name], numbers.n_heads) for name in "qkv")
         return merge_heads(q, k, v, weights, x=inputs["q"], memory=inputs["k"], allowed=mask)
 
+    def shift(self, head: int, row: int) -> float:
+        """Return what is subtracted from a row of scores before the exponential, so that its powers can be printed.
+
+        It changes no weight. It is 0 where the row's largest exponential is from 1 to 150.
+        """
+        peak = float(self.trace.masked[head, row].max())
+        return 0.0 if 0 <= peak <= 5 else peak
+
+    def exponentials(self, head: int, row: int) -> list[float]:
+        """Return the exponentials of a row of masked scores less their shift, and at the end their sum."""
+        exps = (self.trace.masked[head, row] - self.shift(head, row)).exp()
+        return [*exps.tolist(), float(exps.sum())]
+
 
 def checks(example: OwnExample) -> list[Check]:
     """Compare heads with torch's attention; weights, concatenation and output with loops over the numbers."""

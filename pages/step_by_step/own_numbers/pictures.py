@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from pages.step_by_step.hand_pictures import Token, block, format_number, power_share, sum_of_products
@@ -134,7 +133,7 @@ class OwnPicture:
         explain = {"s": self._score, "a": self._weight, "z": self._head_output, "o": self._output}.get(name)
         caption, line, parts = explain(head, row, column) if explain else self._projection(name, head, row, column)
         note = ""
-        if name == "a" and (shift := self._shift(head, row)):
+        if name == "a" and (shift := self.example.shift(head, row)):
             note = self.t("step_by_step.hand_shift", peak=format_number(shift))
         return {"says": caption, "line": line, "note": note, "parts": parts}
 
@@ -165,16 +164,10 @@ class OwnPicture:
         columns = [head * d_k, (head + 1) * d_k] if self.numbers.is_direct else None
         return caption, line, [_row(names[0], row, columns), _row(names[1], column, columns) | {"role": "in-column"}]
 
-    def _shift(self, head: int, row: int) -> float:
-        """Return the amount to subtract from a row of scores before the exponential, so that it can be printed."""
-        peak = float(self.trace.masked[head, row].max())
-        return 0.0 if 0 <= peak <= 5 else peak
-
     def _weight(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
-        masked, shift = self.trace.masked[head, row], self._shift(head, row)
-        exps = (masked - shift).exp()
-        with_sum = torch.cat([exps, exps.sum()[None]]).tolist()
-        line = power_share(masked.tolist(), shift, with_sum, column, float(self.trace.weights[head, row, column]))
+        masked, shift = self.trace.masked[head, row], self.example.shift(head, row)
+        exps, share = self.example.exponentials(head, row), float(self.trace.weights[head, row, column])
+        line = power_share(masked.tolist(), shift, exps, column, share)
         caption = self.t("step_by_step.hand_says_weights", query=self.words[row], key=self.words[column])
         return caption, line, [_row(f"s{head}", row)]
 

@@ -23,7 +23,8 @@ def test_maps_equal_eager_and_notebook(name, tmp_path):
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
     text_capture = capture(ours, TEXT)
-    ids = torch.tensor([text_capture.tokens.ids])
+    ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
+    assert list(text_capture.tokens.ids) == ids[0].tolist(), "no text is cut"
     with torch.inference_mode():
         maps = theirs(ids, output_attentions=True).attentions
     grid = viz.show(theirs, ours.tokenizer, {"input_ids": ids})

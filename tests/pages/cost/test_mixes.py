@@ -1,16 +1,12 @@
-"""Mixes of layers: hand values, crossings found by trying every length, and sizes held to transformers' classes."""
+"""Mixes of layers: hand values, and crossings found by trying every length."""
 
-import inspect
-from collections import Counter
 from functools import partial
 
 import pytest
 import torch
-import transformers
 
 from pages.cost.mixes import recount
 from pages.cost.mixes.mix import MEASURES, Mix
-from pages.cost.mixes.models import models
 from tests.running import checked, sentences_of
 from viz.core.attention import attend
 from viz.core.cost.architectures import Sizes
@@ -97,48 +93,6 @@ def test_recount_equals_layers_that_run():
     projections = 2 * n * sum(w.numel() for w in (weights.w_q, weights.w_down, weights.w_rope_k, weights.w_o))
     run = count(lambda: attend_absorbed(x, weights, turn=partial(rope, pairing="halves")))
     assert n * flops("latent", n=n) == run - projections
-
-
-def sizes_of(config):
-    """Return the sizes of a class of transformers as the table has them."""
-    numbers = {"d_model": config.hidden_size, "n_heads": config.num_attention_heads}
-    has_latent = getattr(config, "kv_lora_rank", None)
-    if has_latent:
-        names = {"d_latent": "kv_lora_rank", "d_nope": "qk_nope_head_dim", "d_rope": "qk_rope_head_dim",
-                 "d_value": "v_head_dim"}  # fmt: skip
-        numbers["latent"] = {name: getattr(config, theirs) for name, theirs in names.items()}
-    else:
-        numbers["n_kv_heads"] = config.num_key_value_heads
-        numbers["d_head"] = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    kinds = Counter(getattr(config, "layer_types", None) or ["full_attention"] * config.num_hidden_layers)
-    ours = {"sliding_attention": "window", "linear_attention": "linear", "indexed_attention": "select",
-            "full_attention": "latent" if has_latent else "full"}  # fmt: skip
-    numbers["layers"] = {ours[kind]: n for kind, n in kinds.items()}
-    if "window" in numbers["layers"]:
-        numbers["window"] = config.sliding_window
-    if "select" in numbers["layers"]:
-        assert set(getattr(config, "indexer_types", ["full"])) == {"full"}, "every layer has a scorer with keys"
-        numbers["select"] = {"top_k": config.index_topk, "n_heads": config.index_n_heads,
-                             "d_head": config.index_head_dim}  # fmt: skip
-    if "linear" in numbers["layers"]:
-        heads = getattr(config, "linear_num_value_heads", None) or config.linear_num_heads
-        key, value = (
-            getattr(config, f"linear_{part}_head_dim", None) or config.linear_head_dim for part in ("key", "value")
-        )
-        numbers["linear"] = {"n_heads": heads, "d_k": key, "d_v": value}
-    return numbers
-
-
-OF_CLASSES = [model for model in models() if model.config]
-
-
-@pytest.mark.parametrize("model", OF_CLASSES, ids=[model.name for model in OF_CLASSES])
-def test_model_sizes_equal_class_defaults(model):
-    """The sizes are the defaults of the class, and its documentation names the model."""
-    config = getattr(transformers, model.config)
-    assert sizes_of(config()) == model.sizes
-    if model.name != "DeepSeek-V3":  # documented with a small copy
-        assert f'/{model.name}"' in inspect.getsource(inspect.getmodule(config))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from pages.cost.mixes.models import Model
 from tests.pages.faults.fault import Fault
 from viz.core.cost import attention as cost
 from viz.core.cost import mixed
+from viz.models.published import Model
 
 MIXES = ("mix with windows", "mix with states", "mix with MLA", "mix with selection")
 """Places with a mix of layers; below each stands the table of published models."""

@@ -2,12 +2,15 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.step_by_step import hand_example
 from pages.step_by_step.hand_pictures import format_number
+from pages.step_by_step.own_numbers.example import OwnExample
+from pages.step_by_step.own_numbers.numbers import to_code
+from pages.step_by_step.three_words import default_numbers
 from tests.browser.drive import PHONE, open_chip, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.frame import compute, specs
@@ -125,8 +128,8 @@ def test_three_words_click_and_typing(visit):
     expect(sum_).to_have_text("(−2.50)·1 + 0·0 + 1·0 + 2·0 = −2.50")
     page.get_by_role("button", name="5 ÷√d").click()
     wait_run(page)
-    numbers = hand_example.with_number(hand_example.default_numbers(), "x", 0, 0, -2.5)
-    trace = hand_example.HandExample(words=("cats", "eat", "fish"), numbers=numbers, is_causal=False).trace
+    numbers = default_numbers().with_number("x", 0, 0, -2.5)
+    trace = OwnExample(words=("cats", "eat", "fish"), numbers=numbers).trace
     cells, expected = (
         ".three-words .result td.number",
         [format_number(value) for value in trace.scaled.flatten().tolist()],
@@ -206,7 +209,8 @@ def test_three_words_step_traffic(visit):
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 7, 8, 9])
 def test_three_words_fit_phone(visit, step):
-    numbers, words = "_".join(["-4.75"] * hand_example.COUNT), "<img src=x>|wwwwwwwwwwww|![x](h://a)"
+    widest = replace(default_numbers(), hundredths=(-475,) * 76)
+    numbers, words = to_code(widest), "<img src=x>|wwwwwwwwwwww|![x](h://a)"
     link = {"section": "three_words", "step": step, "numbers": numbers, "words": words, "lang": "zh"}
     page = visit("step-by-step", viewport=PHONE, scheme="dark", **link)
     expect(page.locator(".three-words td.number").first).to_be_visible()

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from pages.step_by_step import hand_example
+from pages.step_by_step.own_numbers.example import OwnExample
+from pages.step_by_step.own_numbers.numbers import to_code as numbers_to_code
 from pages.step_by_step.page import PAGE
 from pages.step_by_step.saturation import sample_scores
+from pages.step_by_step.three_words import default_numbers
 from tests import checkpoints
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.attention import attend
@@ -486,12 +488,12 @@ def test_link_without_section_restores_view(open_app):
 
 def test_numbers_and_words_in_link(visit):
     app = three_words(visit, step=4)
-    numbers = hand_example.with_number(hand_example.default_numbers(), "x", 1, 0, -0.5)
-    link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
+    numbers = default_numbers().with_number("x", 1, 0, -0.5)
+    link = {"numbers": numbers_to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
     altered = three_words(visit, step=7, **link)
     view, trace = (
         views(altered)[7],
-        hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
+        OwnExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
     )
     assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
     assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
