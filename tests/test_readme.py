@@ -108,7 +108,7 @@ def test_lessons_are_counted():
     """Their number in words, and the shortest and the longest, in minutes."""
     text = " ".join(README.split())
     minutes = [lesson.minutes for lesson in lessons()]
-    numbers = {6: "six", 12: "twelve", 13: "thirteen"}
+    numbers = {6: "six", 12: "twelve", 13: "thirteen", 14: "fourteen"}
     count, shortest, longest = (numbers[number] for number in (len(minutes), min(minutes), max(minutes)))
     lesson = f"{count.capitalize()} [lessons](pages/lessons/page.py) (`/lessons`)"
     assert f"{lesson}, of {shortest} to {longest} minutes each" in text

@@ -24,7 +24,11 @@ RECORD = Path(__file__).parents[1] / "tests" / "shown" / "record.json"
 CHINESE = RECORD.with_name("chinese.json")
 """The words of every place with the first setting in Chinese."""
 SETTINGS: dict[str, dict[str, str]] = {
-    "model": {"text": "The old cat sees a small bird because it sings.", "model": "all-MiniLM-L6-v2"},
+    "model": {
+        "text": "The old cat sees a small bird because it sings.",
+        "text_b": "The old cat sees a small bird because it sleeps.",
+        "model": "all-MiniLM-L6-v2",
+    },
     "words": {
         "text": "the old cat sees a small bird",
         "source": "words",

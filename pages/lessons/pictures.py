@@ -48,6 +48,7 @@ def pictures() -> Mapping[str, Mapping[str, Any]]:
         "feed_forward": _bars(torch.tensor([1.0, 4.0, 1.0]) / 4),
         "probability": _bars(row_softmax(-0.7 * torch.arange(float(ROWS))[None])[0]),
         "does_it_explain": _bars(weights[it]),
+        "why_there": _links(4, 4),
         "first_word": _arcs(range(len(weights)), [0], weights),
         "convolution": _cells(window / window.max()),
     }

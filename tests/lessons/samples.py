@@ -86,6 +86,7 @@ def sample(seed: int, jitter: float = 0.0) -> Sample:
             weights_of=lambda number: layers[number].weights,
             chosen={"head": random.randrange(H)},
             decoder=_decoder(n, seed),
+            facts=_facts(n, Random(seed)),
         ),
         scores=every_score,
         weights=softmax(np.where(open_cells, every_score, -np.inf)),
@@ -93,6 +94,14 @@ def sample(seed: int, jitter: float = 0.0) -> Sample:
         messages=np.einsum("hkd,hdo->hko", values, weights_.w_o.numpy().reshape(H, D_V, -1)),
         bias=bias.numpy(),
     )
+
+
+def _facts(n: int, random: Random) -> dict[str, float]:
+    """Numbers of a section about reasons: four words, parts of a score, and weights before and after an exchange."""
+    places = {name: random.randrange(1, n - 1) for name in ("query", "key", "mine", "met")}
+    parts = {name: random.uniform(-2, 9) for name in ("word", "place", "head", "feed_forward", "amount")}
+    weights = {name: random.random() for name in ("before", "before_b", "after", "after_b")}
+    return {**places, **parts, **weights, "total": random.uniform(1, 12)}
 
 
 def _with_jitter(trace: MultiHeadTrace, jitter: float) -> MultiHeadTrace:

@@ -80,11 +80,12 @@ def test_word_answer_is_never_punctuation(lesson: Lesson, number: int):
     ask = lesson.steps[number - 1].ask
     if ask.kind != "word":
         return
+    arguments = {**ask.arguments["en"], **({"query": "it"} if "query" in ask.arguments["en"] else {})}
     for seed in SEEDS:
         subject = sample(seed).subject
         labels = tuple("." if label not in ("it", "[CLS]", "[SEP]", "animal") else label for label in subject.labels)
         try:
-            key = ANSWERS[ask.answer].work(replace(subject, labels=labels), **{**ask.arguments["en"], "query": "it"})
+            key = ANSWERS[ask.answer].work(replace(subject, labels=labels), **arguments)
         except PremiseError:
             continue
         assert {labels[int(str(place))] for place in key.right} <= {"it", "animal"}
@@ -300,6 +301,11 @@ TRUE_OF: dict[str, Holds] = {
     "larger_loss": lambda _, key: (
         (number_of(key, "first_moved") > number_of(key, "other_moved")) == (key.right == ("first",))
         or key.right == ("same",)
+    ),
+    "reason_kind": lambda _, key: number_of(key, "amount") >= number_of(key, "total") / 2,
+    "meeting_word": lambda _, key: number_of(key, "amount") >= number_of(key, "total") / 2,
+    "rows_after_exchange": lambda _, key: (
+        key.right != ("same",) or abs(number_of(key, "after") - number_of(key, "before_b")) > 0.01
     ),
     "at_the_border": lambda _, key: key.right == ("edge",),
     "holds_the_kernel": lambda _, key: key.right == ("w_o",),

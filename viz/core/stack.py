@@ -53,7 +53,7 @@ def one_by_one(
     x: Tensor, weights: Iterable[BlockWeights], memory: Tensor | None, attentions: Iterable[Ways] | None, **options: Any
 ) -> Iterator[BlockTrace]:
     """Yield the layers of :func:`stack` one at a time, so that each can be freed before the next."""
-    for block, ways in zip(weights, attentions or repeat({}), strict=attentions is not None):
+    for block, ways in zip(weights, repeat({}) if attentions is None else attentions, strict=attentions is not None):
         run = encoder_block if memory is None else partial(decoder_block, memory=memory)
         trace = run(x, weights=block, **ways, **options)
         x = trace.output

@@ -52,6 +52,7 @@ class Subject:
         chosen: what the page says of parameters, by their names in the link; None for what it does not have.
         about: what else the numbers depend on, in words that need mean nothing.
         decoder: that says the next word, on the page where one does.
+        facts: numbers of a section that shows more than a trace.
     """
 
     labels: tuple[str, ...]
@@ -63,6 +64,7 @@ class Subject:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
     decoder: Decoder | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def head(self) -> int:

@@ -18,7 +18,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, share_kv
 from viz.core.masks import combine
 from viz.errors import ModelError
-from viz.models.attention_interface import Recorder, recording, silence, unbatched, unscaled
+from viz.models.attention_interface import Edit, Recorder, recording, silence, unbatched, unscaled
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
@@ -242,6 +242,7 @@ def capture_tokens(
     target: Tokens | None = None,
     heads_off: frozenset[Head] = frozenset(),
     vectors: Tensor | None = None,
+    edits: Mapping[int, Edit] | None = None,
 ) -> Capture:
     """As :func:`capture`, on a text that has been cut already.
 
@@ -250,20 +251,19 @@ def capture_tokens(
         tokens: what the encoder, or a decoder-only model, reads.
         target: what the decoder of an encoder-decoder writes.
         heads_off: heads of the first stack that are silenced.
-        vectors: (T, d_model), read in place of the tokens' own rows of the embedding table; the model still adds its
-            own positions to them.
+        vectors: (T, d_model), read in place of the tokens' own embeddings; the model still adds its positions to them.
+        edits: other changes of heads, by the number of the layer.
     """
     check_tokens(model, tokens)
-    shifted = (
-        shift(model.tokenizer, model.model.config, target or tokens) if model.model.config.is_encoder_decoder else None
-    )
-    off = {index: [head for at, head in heads_off if at == index] for index, _ in heads_off}
-    edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
+    config = model.model.config
+    shifted = shift(model.tokenizer, config, target or tokens) if config.is_encoder_decoder else None
+    off = {index: silence([head for at, head in heads_off if at == index]) for index, _ in heads_off}
+    by_module = {id(model.layers[index].attention): edit for index, edit in {**off, **(edits or {})}.items()}
     layout = model.layers[0].layout
     if layout.maps_only and (heads_off or vectors is not None):
         raise ModelError("maps", model=model.entry.id)
     inputs = _inputs(model, tokens, shifted, vectors) | ({"output_attentions": True} if layout.maps_only else {})
-    with torch.inference_mode(), recording(edits) as recorder:
+    with torch.inference_mode(), recording(by_module) as recorder:
         try:
             result = model.model(**inputs, output_hidden_states=True, return_dict=True)
         # CLIP and OWL-ViT ask for tokens, though vectors stand in their place.

@@ -12,12 +12,15 @@ from viz.models.layout import LoadedModel
 from viz.models.stream import Reading, blocks_of
 
 
-def replaced(heads: list[int], values: Tensor) -> Edit:
-    """Give these heads other outputs, (T, heads, d_v), in every text of the batch; one row stands for every token."""
+def replaced(heads: list[int], values: Tensor, at: int | slice = slice(None)) -> Edit:
+    """Give these heads other outputs, (T, heads, d_v), in every text of the batch; one row stands for every token.
+
+    With one token ``at`` alone, values are (heads, d_v).
+    """
 
     def edit(output: Tensor) -> Tensor:
         output = output.clone()
-        output[:, :, heads] = values
+        output[:, at, heads] = values
         return output
 
     return edit

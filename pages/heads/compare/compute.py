@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,19 +11,24 @@ from viz.components.comparison import pack_differences, pack_two
 from viz.components.head_grid import Packed
 from viz.core.analysis.lens import chances
 from viz.core.analysis.map_statistics import merge_words, message_norms, uniform
+from viz.core.analysis.score_parts import Edge, Part, contrast_weights, split_change
 from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, place_on_slots
 from viz.core.heads import share_kv
 from viz.core.variants.kv_sharing import induction
+from viz.errors import ModelError
 from viz.frame.compute import cached, model, read, trace
 from viz.frame.compute.head_grid import axis, look
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
+from viz.models.layers.score_parts import row_with, scoring_heads
+from viz.models.recount.own_attention import has_own_attention
+from viz.models.recount.score_parts import contrast_by_weights
 from viz.models.stream import unembed
 from viz.models.tokens import SPACE, Tokens, guesses
 
-LIKELIEST = 6
-"""Words of either text that are compared as what comes next."""
+LIKELIEST, MOST = 6, 3
+"""Words of either text that are compared as what comes next; heads that a change is told of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,3 +206,63 @@ def next_words(a: Source, b: Source) -> NextWords | None:
     most = both.topk(len(read(a).predictions[0].labels)).values
     shown_as = guesses(model(a.model).tokenizer, words)
     return NextWords(labels=shown_as, chances=both[:, words].clone(), most=most)
+
+
+class Change(NamedTuple):
+    """The change of a key's score, less that of ``against``, from text to text; ``size`` is the sum of parts' sizes.
+
+    ``heads``, if three bring half of it to the query: their parts, and the weight that each has on the changed word.
+    ``rows`` are those of both texts "before" and "after" the exchange, and after that of "rivals".
+    """
+
+    total: float
+    size: float
+    against: int
+    heads: dict[Part, tuple[float, float]]
+    rows: dict[str, list[Tensor]]
+    error: float | None
+
+    def weights(self, *keys: int) -> dict[str, float]:
+        """Weights of a key in both rows of each name; those of the second text are called "before_b" and so on."""
+        names = [(name, which, end) for name in self.rows for which, end in enumerate(("", "_b"))]
+        return {name + end: float(self.rows[name][which][keys[which]]) for name, which, end in names}
+
+
+@cached
+def score_change(
+    sources: tuple[Source, Source], at: Head, edges: tuple[Edge, Edge], places: tuple[Edge, ...], word: int
+) -> Change:
+    """Split the change of a key's score less that of the word looked at most beside it, and exchange its heads.
+
+    The texts are read by one model; ``edges`` are the query and the key, ``places`` the tokens that are in both, each
+    in either text; ``word`` is the place in the first of the word that changed.
+    """
+    loaded_model, captures, error = model(sources[0].model), [read(source) for source in sources], None
+    queries = edges[0][0], edges[1][0]
+    with torch.inference_mode():
+        scoring = [scoring_heads(loaded_model, capture, at[0])[at[1]] for capture in captures]
+        texts = list(zip(scoring, edges, strict=True))
+        rows = {"before": [head.row(query) for head, (query, _) in texts]}
+        in_sight = [head.rivals(edge) for head, edge in texts]
+        besides = [pair for pair in places if pair[0] in in_sight[0] and pair[1] in in_sight[1]]
+        if not besides or not all(edge[1] in head.plain and head.allowed[edge] for head, edge in texts):
+            raise ModelError("split_word")
+        rivals = max(besides, key=lambda pair: sum(float(row[i]) for row, i in zip(rows["before"], pair, strict=True)))
+        c = [contrast_weights(len(head.q), edge[1], [i]) for (head, edge), i in zip(texts, rivals, strict=True)]
+        at_query, at_key = split_change(scoring, queries, c)
+        amounts = [*at_query.values(), *at_key.values()]
+        total, in_order = sum(amounts), [of for of in at_query if of.kind == "head"]
+        by_size = sorted(in_order, key=lambda of: -at_query[of] * total)[:MOST]
+        heads = [of for of in by_size if at_query[of] * total > 0]
+        if sum(at_query[of] for of in heads) * total < total**2 / 2:
+            heads = []
+        controls = [of for of in in_order if of.layer in {of.layer for of in heads} and of not in heads][:MOST]
+        for name, parts in (("after", heads), ("rivals", controls)):
+            first = row_with(loaded_model, captures[0], captures[1], at, parts, queries)
+            rows[name] = [first, row_with(loaded_model, captures[1], captures[0], at, parts, queries[::-1])]
+    if has_own_attention(loaded_model):
+        of_texts = zip(captures, queries, c, strict=True)
+        by_weights = [contrast_by_weights(loaded_model, capture, at, query, of) for capture, query, of in of_texts]
+        error = abs(by_weights[1] - by_weights[0] - total)
+    looks = {of: (at_query[of], float(captures[0].layer(of.layer).weights[of.head, queries[0], word])) for of in heads}
+    return Change(total, sum(map(abs, amounts)), rivals[0], looks, rows, error)

@@ -29,6 +29,7 @@ from viz.frame.scene import Scene
 from viz.frame.shared import KEY, QUERY, Places
 from viz.frame.show import show_bars
 from viz.frame.specs import View
+from viz.lessons.subject import Subject
 from viz.models.capture import Head
 from viz.text import Translate, paragraph
 from viz.text.naming import list_token, name_token
@@ -60,6 +61,14 @@ class Pair:
         """Every intermediate of their weight."""
         return by_hand(self.scene.trace, self.head, self.query, self.key)
 
+    def subject(self, facts: dict[str, float]) -> Subject:
+        """Return what a lesson may ask of them: numbers of a section."""
+        scene, trace = self.scene, self.scene.trace
+        return Subject(
+            labels=self.labels, special=scene.capture.tokens.special, trace=trace, layer=scene.choice.layer,
+            weights_of=lambda _: trace.weights, facts=facts, about=repr((scene.choice.source, self.head, facts)),
+        )  # fmt: skip
+
     def check_weights(self, key: str) -> Check:
         """Compare the head's weights with torch's own attention on its q and k."""
         trace, options = self.scene.trace, asked_of(self.scene)
@@ -72,9 +81,9 @@ def draw(page: HeadsContext) -> list[Check]:
     second = ask_second(page.scene)
     if second is None:
         return []
-    context = _chosen_pair(page)
+    context = chosen_pair(page)
     checks = _draw_row(context, second)
-    _draw_lists(context)
+    draw_lists(context)
     return checks
 
 
@@ -94,26 +103,32 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         return [wrong, context.check_weights("heads.check_row")]
     scene = _at(second.scene, head[0])
     second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
-    pair = _pair_names(context, sides)
+    pair = pair_names(context, sides)
     if second.other_model and key is not None:
         sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight), pair)
     else:
         sentence = _say(context, second_pair, pair, has_key=key is not None)
-    names, labels = _names(context, second), labels_of(sides)["difference"]
+    names = _names(context, second)
     for when, rows in (
         ("before", (context.cell.row, second_pair.cell.row)),
         ("after", (context.cell.weights, second_pair.cell.weights)),
     ):
-        series = dict(zip(names, _on_slots(sides, *rows), strict=True))
-        title = t(f"heads.compare_{when}")
-        top = 1.0 if when == "after" else None
-        chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
-        show_bars(chart, key=f"compare_{when}", alt=sentence)
+        series, top = dict(zip(names, on_slots(sides, *rows), strict=True)), 1.0 if when == "after" else None
+        draw_rows(t, sides, series, key=f"compare_{when}", title=t(f"heads.compare_{when}"), alt=sentence, top=top)
     st.text(sentence)
     return [wrong, context.check_weights("heads.check_row"), second_pair.check_weights("heads.check_second")]
 
 
-def _chosen_pair(page: HeadsContext) -> Pair:
+def draw_rows(
+    t: Translate, sides: Sides, series: dict[str, Tensor], *, key: str, title: str, alt: str, top: float | None
+) -> None:
+    """Draw a row of both, on the slots of both, as paired bars."""
+    labels = labels_of(sides)["difference"]
+    chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
+    show_bars(chart, key=key, alt=alt)
+
+
+def chosen_pair(page: HeadsContext) -> Pair:
     """Return the query and the key that are chosen."""
     scene, labels = page.scene, page.scene.labels
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
@@ -123,7 +138,7 @@ def _chosen_pair(page: HeadsContext) -> Pair:
     return Pair(scene=scene, head=page.head, query=query, key=KEY.read(keys), queries=queries, keys=keys)
 
 
-def _draw_lists(context: Pair) -> None:
+def draw_lists(context: Pair) -> None:
     """Draw the lists of the query and the key."""
     t, labels = context.t, context.labels
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
@@ -139,7 +154,7 @@ def _draw_lists(context: Pair) -> None:
                 st.markdown(t("heads.looks_at"), width="content")
 
 
-def _pair_names(context: Pair, sides: Sides) -> tuple[str, str]:
+def pair_names(context: Pair, sides: Sides) -> tuple[str, str]:
     """Name the query and the key."""
     query, key = (_name(sides, sides.of[at], name_token(context.labels, at)) for at in (context.query, context.key))
     return query, key
@@ -189,20 +204,11 @@ def _by_words(context: Pair, second: Second, comparison: ComparisonKey, head: He
     if sides.alignment.slots[query].b is None:
         st.text(t("heads.compare_alone", query=sides.labels[0][query]))
         return [check("second.check_words", off, 1e-5)]
-    labels = labels_of(sides)["difference"]
     pair = float(rows[0][key]), float(rows[1][key])
     query_name, key_name = (_name(sides, slot, sides.labels[0][slot]) for slot in (query, key))
     sentence = _say_models(context, second, head, pair, (query_name, key_name))
     series = dict(zip(_names(context, second), rows, strict=True))
-    chart = BarChart(
-        labels,
-        series,
-        title=t("axis.keys"),
-        value_title=t("heads.compare_after"),
-        top=1.0,
-        hues=PAIR,
-    )
-    show_bars(chart, key="compare_after", alt=sentence)
+    draw_rows(t, sides, series, key="compare_after", title=t("heads.compare_after"), alt=sentence, top=1.0)
     st.text(sentence)
     return [check("second.check_words", off, 1e-5)]
 
@@ -239,7 +245,7 @@ def _say(context: Pair, second_pair: Pair, pair: tuple[str, str], *, has_key: bo
     return context.t("heads.compare_pair", **labels_by_role, **scores, **weights)
 
 
-def _on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:
+def on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:
     """A row of either text on the slots of both; NaN, which no bar is drawn for, where a text has no such word."""
     places = sides.alignment.a, sides.alignment.b
     return [row[at.clamp(min=0)].where(at >= 0, torch.nan) for row, at in zip(rows, places, strict=True)]
