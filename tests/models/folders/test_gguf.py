@@ -69,6 +69,6 @@ def test_tokenizer_beside_is_read(tmp_path, checkpoint):
         shutil.copy(checkpoint("gpt2") / name, tmp_path)
     assert open_folder(tmp_path / "small.gguf").n_layers == 2
     shutil.copy(tmp_path / "small.gguf", tmp_path / "more.gguf")
-    assert refusal(tmp_path).code == "gguf_files"
+    assert refusal(tmp_path).code == "parts"
     (tmp_path / "more.gguf").rename(tmp_path / "a-00001-of-00002.gguf")
     assert "llama-gguf-split --merge" in str(refusal(tmp_path))

@@ -16,7 +16,7 @@ from tests.checkpoints import open_folder
 from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import refusal
 from viz.models import capture
-from viz.models.folders.sentencepiece import empty
+from viz.models.folders.sentencepiece import install
 from viz.models.tokens import read_text
 
 WORDS = ["▁the", "▁animal", "▁was", "▁old", "▁", "t", "h", "e", "a", "n", "i", "m", "l", "w", "s", "o", "d", "al", "an"]
@@ -46,7 +46,7 @@ def small_letter_a() -> bytes:
 
 def pieces(kind: int, family: str = "", *, in_bytes: bool = False, table: bytes = b"") -> Any:
     """The content of a file: the marks of a family, bytes if it falls back to them, and words of falling score."""
-    content = empty()
+    content = install()
     content.trainer_spec.model_type, content.trainer_spec.byte_fallback = kind, in_bytes
     content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = True, table
     # As in the files of T5 and XLM-R on one side, of Llama and Gemma on the other.

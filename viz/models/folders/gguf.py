@@ -30,7 +30,7 @@ def find_file(entry: Entry, folder: Path) -> Path | None:
     """Return the GGUF file that was named, or the only one in a folder without other weights.
 
     Raises:
-        ModelError: "gguf_files", which names them, if there are several; "format", if they are parts of one.
+        ModelError: "parts", which names them, if there are several; "format", if they are parts of one.
     """
     files = sorted(file for file in folder.glob("*.gguf") if not file.name.startswith(NO_MODELS))
     if entry.path is not None and entry.path.suffix == ".gguf" and entry.path.is_file():
@@ -41,7 +41,8 @@ def find_file(entry: Entry, folder: Path) -> Path | None:
         line = f"llama-gguf-split --merge {files[0].name} {folder.name}.gguf"
         raise ModelError("format", model=entry.id, file=files[0].name, line=line)
     if len(files) > 1:
-        raise ModelError("gguf_files", model=entry.id, files=", ".join(file.name for file in files[:4]))
+        names = [file.name for file in files[:4]]
+        raise ModelError("parts", model=entry.id, parts=", ".join(names), first=names[0])
     return files[0] if files else None
 
 

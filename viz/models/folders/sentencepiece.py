@@ -52,7 +52,7 @@ def check_file(entry: Entry, file: Path) -> Any:
         raise ModelError("slow_tokenizer", model=entry.id, file=file.name)
     import_package(entry, file.name, "sentencepiece")
     try:
-        proto = empty()
+        proto = install()
         proto.ParseFromString(file.read_bytes())
     except Exception as error:
         raise ModelError("not_sentencepiece", model=entry.id, file=file.name, reason=type(error).__name__) from error
@@ -76,8 +76,8 @@ def _is_slow(entry: Entry, file: Path) -> bool:
     return file.name == "source.spm" or known_as.removesuffix("Fast") in SLOW.values()
 
 
-def empty() -> Any:
-    """Return an empty message of the format of the files."""
+def install() -> Any:
+    """Import the format of the files, and return an empty message of it."""
     return import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
 
 
