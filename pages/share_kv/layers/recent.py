@@ -61,12 +61,7 @@ def _growth(t: Translate, model: CachedModel, n: int) -> LineChart:
     if model.layers == model.full:
         del curves[t("share_kv.recent.full")]
     return cache_growth(
-        LENGTHS,
-        curves,
-        MEMORIES,
-        at=n,
-        x_title=t("share_kv.tokens"),
-        y_title=t("share_kv.cache_bytes"),
+        LENGTHS, curves, MEMORIES, at=n, x_title=t("share_kv.tokens"), y_title=t("share_kv.cache_bytes")
     )
 
 
