@@ -20,7 +20,7 @@ def bar_table(corner: str, names: Mapping[str, str], columns: Mapping[str, Seque
     tops = [max(bar.high for bar in bars) or 1.0 for bars in columns.values()]
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in (corner, *columns))
     rows = (
-        f'<tr><th scope="row"><b>{escape(name)}</b>{escape(note)}</th>{"".join(map(_cell, bars, tops))}</tr>'
+        f'<tr><th scope="row">{escape(name)}<small>{escape(note)}</small></th>{"".join(map(_cell, bars, tops))}</tr>'
         for (name, note), bars in zip(names.items(), zip(*columns.values(), strict=True), strict=True)
     )
     return f'<table class="bars"><tr>{head}</tr>{"".join(rows)}</table>'
