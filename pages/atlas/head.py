@@ -49,10 +49,7 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     """Render the head's sentences, the texts of this score, and a table of the other scores."""
     layer, head = place
     t, score = context.t, context.score(name)
-    values = {
-        "mean": mean_said(t, name, *_mean_and_half(score, place)),
-        "n": score.n,
-    }
+    values = {"mean": mean_said(t, name, *_mean_and_half(score, place)), "n": score.n}
     even = t("atlas.head_even", even=format_score(name, score.even)) if math.isfinite(score.even) else ""
     say(t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values))
     more = _labels(context, layer, head)

@@ -7,10 +7,11 @@ import torch
 
 from pages.attention_today import compute
 from pages.attention_today.context import TodayContext
+from viz.figures.bar_table import Bar, bar_table
 from viz.figures.growth import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, part, span
-from viz.frame.show import show_lines, show_table
+from viz.frame.show import show_lines
 from viz.models.trained import twins
 from viz.models.trained.today.modules import DeltaAttention, LatentAttention
 from viz.models.trained.today.summary import BASELINES, MEASURES, Spread, measure, summarise
@@ -53,26 +54,22 @@ def describe(t: Translate, code: str) -> str:
     return t("attention_today.trained.says", **values)
 
 
-def _digits(name: str, value: float) -> str:
-    return f"{value:.2f}" if name == "loss" else f"{value:.3f}"
-
-
 def _table(t: Translate, by_variant: ByVariant, summaries: Mapping[str, Mapping[str, Spread]]) -> None:
-    rows = [
-        {
-            t("attention_today.trained.t_variant"): t(f"attention_today.trained.name_{code}"),
-            t("attention_today.trained.t_layers"): len(VARIANTS[code]),
-            **{t(f"attention_today.trained.t_{name}"): _with_limits(name, summary[name]) for name in SHOWN},
-            t("attention_today.trained.t_parameters"): amount(by_variant[code][0].parameters),
-            t("attention_today.trained.t_seeds"): len(by_variant[code]),
-        }
-        for code, summary in summaries.items()
-    ]
-    show_table(rows)
-
-
-def _with_limits(name: str, spread: Spread) -> str:
-    return f"{_digits(name, spread.mean)} ({_digits(name, spread.low)} – {_digits(name, spread.high)})"
+    """Draw every measure as bars: a row for each decoder, with its sizes below its name."""
+    names = {
+        t(f"attention_today.trained.name_{code}"): t(
+            "attention_today.trained.sizes", layers=len(VARIANTS[code]), parameters=amount(runs[0].parameters)
+        )
+        for code, runs in by_variant.items()
+    }
+    columns = {
+        t(f"attention_today.trained.t_{name}"): [
+            Bar(spread.mean, spread.low, spread.high, 2 if name == "loss" else 3)
+            for spread in (summary[name] for summary in summaries.values())
+        ]
+        for name in SHOWN
+    }
+    st.html(bar_table(t("attention_today.trained.t_variant"), names, columns))
 
 
 def _curves(t: Translate, by_variant: ByVariant, seeds: int) -> None:

@@ -7,13 +7,14 @@ import torch
 
 from pages.attention_today.context import TodayContext
 from pages.attention_today.models import FEATURES, Model, models
+from viz.components.matrix import Axis, Matrix
 from viz.core.heads import HeadWeights
 from viz.core.masks import causal
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.switches import SWITCHES, standard
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
-from viz.frame.show import show_table
+from viz.frame.show import show_matrix, show_table
 from viz.text import Translate
 
 UNITS = ("mla", "window", "nope", "partial_rope", "top_k")
@@ -23,28 +24,35 @@ SHAPE = (23, 48)
 
 
 def draw(context: TodayContext) -> list[Check]:
-    """The table, and how many models have each feature."""
+    """Draw who has which feature, say how many have it, and show the sizes in a table."""
     t = context.t
-    show_table([_row(context, model) for model in models()])
     counts = {code: sum(code in model.features for model in models()) for code in FEATURES}
-    standard_models = sum(not model.features for model in models())
+    features = sorted(FEATURES, key=counts.__getitem__, reverse=True)
+    model, year, heads, beside = (
+        t(f"attention_today.who_uses.{name}") for name in ("model", "year", "heads", "beside")
+    )
+    matrix = Matrix(
+        values=torch.tensor([[1.0 if code in of.features else torch.nan for code in features] for of in models()]),
+        rows=Axis([of.name for of in models()], model),
+        columns=Axis([t(f"attention_today.feature.{code}") for code in features], beside),
+        kind="sizes",
+        hover=[[f"{of.name} ({of.year}, {of.heads}) · {_sized(t, of, code)}" for code in features] for of in models()],
+        scale=False,
+    )
+    show_matrix(t, matrix, key="who_uses", alt=t("attention_today.who_uses.lead"))
+    standard_models = sum(not of.features for of in models())
     say(t("attention_today.who_uses.says", all=len(models()), off=standard_models, **counts))
-    from_papers = [model.name for model in models() if model.features and not model.config]
-    st.caption(t("attention_today.who_uses.sources", names=", ".join(from_papers)))
+    with st.expander(t("attention_today.who_uses.sizes")):
+        rows = [(of, "; ".join(_sized(t, of, code) for code in of.features)) for of in models()]
+        show_table([{model: of.name, year: str(of.year), heads: of.heads, beside: has or "–"} for of, has in rows])
+        from_papers = [of.name for of in models() if of.features and not of.config]
+        st.caption(t("attention_today.who_uses.sources", names=", ".join(from_papers)))
     return [check(f"attention_today.who_uses.check_{name}", off, 1e-6) for name, off in differences().items()]
 
 
-def _row(context: TodayContext, model: Model) -> dict[str, str]:
-    t = context.t
-    features = [
-        f"{t(f'attention_today.feature.{code}')}: {size_text(t, code, size)}" for code, size in model.features.items()
-    ]
-    return {
-        t("attention_today.who_uses.model"): model.name,
-        t("attention_today.who_uses.year"): str(model.year),
-        t("attention_today.who_uses.heads"): model.heads,
-        t("attention_today.who_uses.beside"): "; ".join(features) or "–",
-    }
+def _sized(t: Translate, model: Model, feature: str) -> str:
+    size = model.features.get(feature)
+    return f"{t(f'attention_today.feature.{feature}')}: {size_text(t, feature, size) if size else '–'}"
 
 
 def size_text(t: Translate, feature: str, size: str) -> str:

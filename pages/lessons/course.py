@@ -22,7 +22,7 @@ def draw_course(context: tuple[Translate, str]) -> None:
 def _part(t: Translate, lang: str, part: Part) -> str:
     rows = [(topic.names[lang], _places(t, lang, topic)) for topic in part.topics]
     if part.lessons:
-        rows.insert(0, (t("lessons.course_lessons"), " · ".join(_lesson(lang, name) for name in part.lessons)))
+        rows.insert(0, (t("lessons.course_lessons"), " ".join(_lesson(lang, name) for name in part.lessons)))
     return f"<h3>{escape(part.names[lang])}</h3>{_table(rows)}"
 
 
@@ -35,11 +35,11 @@ def _lesson(lang: str, name: str) -> str:
     """A link to a lesson's first step, with its minutes."""
     lesson = lesson_named(name)
     link = f"{path_of(lesson.steps[0].page)}?{urlencode({'lesson': name, 'lesson_step': 1, 'lang': lang})}"
-    return f'<a class="see" href="{escape(link)}">{escape(lesson.title[lang])}</a> ({lesson.minutes}′)'
+    return f'<a class="see" href="{escape(link)}">{escape(lesson.title[lang])} · {lesson.minutes}′</a>'
 
 
 def _places(t: Translate, lang: str, topic: Topic) -> str:
-    return " · ".join(link_to(lang, place, _title(t, place)) for place in topic.places)
+    return " ".join(link_to(lang, place, _title(t, place)) for place in topic.places)
 
 
 def _title(t: Translate, place: tuple[str, str, str]) -> str:

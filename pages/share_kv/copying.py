@@ -59,10 +59,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _text(t: Translate) -> str:
     """Return the user's words, and list those that the decoders do not know."""
     text = WORDS.text_box(
-        t("share_kv.words"),
-        draw=st.text_input,
-        max_chars=limits.CHARACTERS,
-        help=t("share_kv.words_help"),
+        t("share_kv.words"), draw=st.text_input, max_chars=limits.CHARACTERS, help=t("share_kv.words_help")
     )
     if strange := unknown(text):
         more = " …" if len(strange) > MOST_LISTED else ""

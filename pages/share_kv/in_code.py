@@ -55,9 +55,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     with beside_groups(context):
         _strip(context)
     version = GQA_CODE.pills(
-        t("share_kv.in_code.version"),
-        says=lambda code: t(f"share_kv.in_code.{code}"),
-        label_visibility="collapsed",
+        t("share_kv.in_code.version"), says=lambda code: t(f"share_kv.in_code.{code}"), label_visibility="collapsed"
     )
     choice = context.scene.choice
     errors = {g: compute.module_errors(source, choice.layer, choice.mask, g) for g, source in _with_every_g(context)}

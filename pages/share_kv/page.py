@@ -55,12 +55,7 @@ PAGE = Page(
         ),
         Section("in_code", in_code.draw, formula=COPIED, code=(GroupedQueryAttention,), in_menu=True),
         standalone(
-            "published",
-            published.draw,
-            formula=published.formula,
-            code=published.code,
-            reads_model=True,
-            in_menu=True,
+            "published", published.draw, formula=published.formula, code=published.code, reads_model=True, in_menu=True
         ),
         with_views(
             "view",

@@ -116,12 +116,7 @@ def _choose_sizes(t: Translate) -> None:
 
 def _read_sizes() -> Sizes:
     """Return the values of the controls."""
-    return Sizes(
-        model=preset(PRESET.value),
-        n_tokens=N_TOKENS.value,
-        batch=BATCH.value,
-        number=NUMBER.value,
-    )
+    return Sizes(model=preset(PRESET.value), n_tokens=N_TOKENS.value, batch=BATCH.value, number=NUMBER.value)
 
 
 def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
@@ -148,15 +143,7 @@ def _curve_name(t: Translate, spec: AttentionSpec, g: int) -> str:
 def _notes(t: Translate, sizes: Sizes) -> None:
     """Draw the sizes, and the parts that the count leaves out."""
     spec, model = sizes.attention, sizes.model
-    st.caption(
-        t(
-            "share_kv.published_sizes",
-            H=spec.H,
-            G=spec.G,
-            d_k=spec.d_k,
-            d_model=amount(spec.d_model),
-        )
-    )
+    st.caption(t("share_kv.published_sizes", H=spec.H, G=spec.G, d_k=spec.d_k, d_model=amount(spec.d_model)))
     if not model.model.decoder:
         st.caption(t("share_kv.encoder"))
     if model.model.window:

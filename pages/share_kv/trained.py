@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.share_kv import compute
+from viz.figures.bar_table import Bar, bar_table
 from viz.frame.checks import Check, check
 from viz.frame.links import link_to
-from viz.frame.show import show_table
 from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
 from viz.text import Translate
 
@@ -20,10 +20,11 @@ REPEATED = 0.005
 def draw_trainings(t: Translate, lang: str) -> list[Check]:
     """Draw the accuracy halfway and at the end, of all seeds."""
     steps, by_group = Recipe().steps, {g: [run for run in runs() if run.n_kv_heads == g] for g in GROUPS}
-    table: dict[str, Sequence[str | int]] = {"G": list(GROUPS)}
-    for name, step in (("at_half", steps // 2), ("at_end", steps)):
-        table[t(f"share_kv.{name}", steps=step)] = [_spread(group_runs, step) for group_runs in by_group.values()]
-    show_table(table)
+    columns = {
+        t(f"share_kv.{name}", steps=step): [_spread(group_runs, step) for group_runs in by_group.values()]
+        for name, step in (("at_half", steps // 2), ("at_end", steps))
+    }
+    st.html(bar_table("", {f"G = {g}": "" for g in GROUPS}, columns))
     st.caption(t("share_kv.learned_note", seeds=len(by_group[GROUPS[0]])))
     _see_it_learn(t, lang)
     return [check("share_kv.check_learned", _repeated_error(by_group), REPEATED)]
@@ -38,10 +39,10 @@ def _see_it_learn(t: Translate, lang: str) -> None:
     st.html(link_to(lang, ("heads", "compare", urlencode(models)), t("share_kv.see_it_learn", G=g, n=steps[0])))
 
 
-def _spread(runs: Sequence[Run], step: int) -> str:
+def _spread(runs: Sequence[Run], step: int) -> Bar:
     """Return median, lowest and highest accuracy of several trainings after this many steps."""
     at = [run.accuracy[run.steps.index(step)] for run in runs]
-    return f"{median(at):.3f} ({min(at):.3f} – {max(at):.3f})"
+    return Bar(median(at), min(at), max(at))
 
 
 def _repeated_error(by_group: Mapping[int, Sequence[Run]]) -> float:

@@ -42,13 +42,7 @@ def _brackets(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) 
     """Draw a bracket for each key/value head: its K and V, and the attention of its query heads."""
     t, scene, spec = context.t, context.scene, context.spec
     n = min(len(scene.labels), limits.SHARED_TOKENS)
-    data = pack_sharing(
-        layer.k[:, :n],
-        layer.v[:, :n],
-        layer.weights[:, :n, :n],
-        reads=reads,
-        labels=scene.labels[:n],
-    )
+    data = pack_sharing(layer.k[:, :n], layer.v[:, :n], layer.weights[:, :n, :n], reads=reads, labels=scene.labels[:n])
     SHARING.mount(key="share_picture", data=data)
     say_cut(context)
     st.text(t("share_kv.shapes", H=spec.H, G=spec.G, n=len(scene.labels), d_k=spec.d_k, d_v=spec.d_v))

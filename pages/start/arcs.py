@@ -24,10 +24,7 @@ SENTENCE = Text("sentence", longest=limits.CHARACTERS)
 ARCS = View(
     "start/arcs",
     words="start.arcs_",
-    sends={
-        "typed": kinds.Fields(text=kinds.Text(limits.CHARACTERS)),
-        "painted": kinds.Flag(),
-    },
+    sends={"typed": kinds.Fields(text=kinds.Text(limits.CHARACTERS)), "painted": kinds.Flag()},
 )
 
 

@@ -244,6 +244,10 @@ def _tables(app: AppTest) -> Iterator[Digest]:
     for table in [*app.dataframe, *app.table]:
         for column in table.value:
             yield from _column(table.value[column].tolist(), FITTED.get(column, 0.0))
+    for bars in re.findall('<table class="bars">.*?</table>', "".join(html.proto.body for html in app.get("html"))):
+        rows = re.sub("</?small>", " ", bars).split("<tr>")[2:]
+        for column in zip(*(re.findall("<span[^>]*>(.*?)</span>", row) for row in rows), strict=True):
+            yield from _column(column)
     for text in app.markdown:
         if text.value.startswith("|"):
             rows = [line.strip().strip("|").split("|") for line in text.value.splitlines()[2:]]

@@ -64,13 +64,7 @@ class Curve:
 
 
 def depth(
-    curves: Sequence[Curve],
-    *,
-    x_title: str,
-    y_title: str,
-    first: int = 0,
-    log: bool = False,
-    height: int = 300,
+    curves: Sequence[Curve], *, x_title: str, y_title: str, first: int = 0, log: bool = False, height: int = 300
 ) -> LineChart:
     """Draw curves over the layers; values that are not finite leave a gap.
 

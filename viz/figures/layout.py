@@ -25,13 +25,7 @@ def base_layout(height: int, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def axis(
-    title: str,
-    *,
-    grid: bool = False,
-    limits: tuple[float, float] | None = None,
-    **more: Any,
-) -> dict[str, Any]:
+def axis(title: str, *, grid: bool = False, limits: tuple[float, float] | None = None, **more: Any) -> dict[str, Any]:
     """An axis with its title.
 
     Args:

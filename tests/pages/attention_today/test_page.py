@@ -87,11 +87,8 @@ def test_nobody_off_by_one_by_hand(open_app):
     e = trace.masked[1].exp()
     standard, by_one = (e[1:, 0] / (e.sum(-1)[1:] + more) for more in (0, 1))
     nobody = 1 / (1 + e.sum(-1)[1:])
-    values = {
-        name: share(float(x.mean()))
-        for name, x in zip(("before", "after", "nobody"), (standard, by_one, nobody), strict=True)
-    }
-    assert T("attention_today.nobody.says", head=1, **values) in sentences_of(app)
+    before, after, nobody = (share(float(x.mean())) for x in (standard, by_one, nobody))
+    assert T("attention_today.nobody.says", head=1, before=before, after=after, nobody=nobody) in sentences_of(app)
 
 
 def test_nobody_takes_fully_masked_row():

@@ -1,5 +1,7 @@
 """The view of trained decoders: its numbers are the record's."""
 
+import re
+
 import pytest
 
 from pages.attention_today import trained
@@ -14,11 +16,15 @@ def test_trained_shows_record(open_app, lang):
     t, app = translator(lang), open_app("attention_today", section="who_uses", view="trained", lang=lang)
     assert not app.exception
     assert checked(app, "trained") == (4, 4)
-    columns = app.dataframe[0].value.to_dict("list")
+    html = "".join(element.proto.body for element in app.get("html"))
+    cells = re.findall(r"<span[^>]*>(\S+) <small>\((\S+) – (\S+)\)", html)
+    bars = [[float(end) for end in re.findall(r": ([\d.]+)", style)] for style in re.findall('style="(.*?)"', html)]
+    top = max(x.run.loss[-1] for x in today.trainings())
     for row, variant in enumerate(today.VARIANTS):
         losses = [x.run.loss[-1] for x in today.trainings() if x.variant == variant]
-        want = f"{sum(losses) / len(losses):.2f} ({min(losses):.2f} – {max(losses):.2f})"
-        assert columns[t("attention_today.trained.t_loss")][row] == want
+        spread = sum(losses) / len(losses), min(losses), max(losses)
+        assert cells[3 * row + 2] == tuple(f"{x:.2f}" for x in spread)
+        assert bars[3 * row + 2] == pytest.approx([x / top for x in spread], abs=0.001)
     assert any(t("attention_today.trained.runs", seeds=5, steps=400) == x.value for x in app.caption)
 
 

@@ -24,17 +24,10 @@ def test_every_lesson_links_its_steps(open_app, lang):
     app, t = open_app("lessons", lang=lang, text="zebra"), translator(lang)
     assert not app.exception
     assert app.title[0].value == t("lessons.title")
-    assert [(card["title"], card["knows"], card["links"]) for card in cards(app)] == [
-        (
-            lesson.title[lang],
-            lesson.knows[lang],
-            [
-                f"{path_of(step.page)}?lesson={lesson.name}&lesson_step={number}&lang={lang}"
-                for number, step in enumerate(lesson.steps, 1)
-            ],
-        )
-        for lesson in lessons()
-    ]
+    for card, lesson in zip(cards(app), lessons(), strict=True):
+        assert (card["title"], card["knows"]) == (lesson.title[lang], lesson.knows[lang])
+        steps = [f"lesson={lesson.name}&lesson_step={number}&lang={lang}" for number in range(1, 1 + len(lesson.steps))]
+        assert card["links"] == [f"{path_of(of.page)}?{step}" for of, step in zip(lesson.steps, steps, strict=True)]
     assert app.query_params["text"] == "zebra", "the text is kept"
 
 

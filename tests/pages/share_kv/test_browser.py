@@ -31,15 +31,12 @@ def test_brackets_hold_the_heads_that_share(visit):
     canvas = groups.nth(1).locator(".head canvas").first
     box = canvas.bounding_box()
     canvas.hover(position={"x": box["width"] * 2.5 / 16, "y": box["height"] * 9.5 / 16})
-    value = f"{float((weights[3, 9, 2] * 65535).round() / 65535):.4f}"
     labels = compute.read(REAL).tokens.labels
-    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(sentences)
-    canvas.focus()
-    page.keyboard.press("ArrowDown")
-    value = f"{float((weights[3, 10, 2] * 65535).round() / 65535):.4f}"
-    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(sentences)
+    for row in (9, 10):
+        value = f"{float((weights[3, row, 2] * 65535).round() / 65535):.4f}"
+        sentence = T("share_kv.picture.says", head=3, read=1, query=labels[row], key=labels[2], value=value)
+        expect(page.locator(".sharing .says")).to_have_text(sentence)
+        canvas.press("ArrowDown")
 
 
 def test_slider_updates_brackets_in_place(visit):
@@ -53,9 +50,13 @@ def test_slider_updates_brackets_in_place(visit):
 
 
 def test_mistake_marks_wrong_heads(visit):
+    """A head's map has the colour of the keys and values that it reads."""
     page = visit("share-kv", n_kv_heads=2, mistake=1)
-    expect(page.locator(".sharing .head.wrong")).to_have_count(6)
-    expect(page.locator(".sharing .head.wrong").first).to_contain_text("head 1 reads K/V 1")
+    wrong = page.locator(".sharing .head.wrong")
+    expect(wrong).to_have_count(6)
+    expect(wrong.first).to_contain_text("head 1 reads K/V 1")
+    *pixel, _ = wrong.first.locator("canvas").evaluate("c => [...c.getContext('2d').getImageData(0, 0, 1, 1).data]")
+    assert pixel == pytest.approx(page.locator(".sharing").evaluate("v => v.sharing.data.hues.heads[1]"), abs=3)
 
 
 def test_cache_grows_and_counts_bytes(visit):
@@ -65,9 +66,7 @@ def test_cache_grows_and_counts_bytes(visit):
     token = 6 * 3 * 64 * 2
 
     def at(n):
-        cache.locator("input").evaluate(
-            "(input, n) => { input.value = n; input.dispatchEvent(new Event('input')); }", n
-        )
+        cache.locator("input").evaluate("(e, n) => { e.value = n; e.dispatchEvent(new Event('input')); }", n)
         return cache.evaluate("view => view.kvCache.counted")
 
     assert at(1) == {"held": token, "written": token, "read": token, "total": token}

@@ -13,7 +13,7 @@ from viz.models.packaged.gguf import header
 from viz.models.registry import Entry
 
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
-FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text")
+FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma3_text")
 """Families of whose files transformers drops nothing but what is looked for here."""
 
 CUTS = (
@@ -67,7 +67,9 @@ def unpack(entry: Entry, file: Path, place: Path) -> tuple[type, dict[str, Tenso
         metadata, tensors, _ = header(file)
         config = transformers.AutoConfig.from_pretrained(file.parent, gguf_file=file.name, **OPTIONS)
         check_family(entry, config.model_type)
-        if config.model_type not in FAMILIES:
+        # The scale of queries is in no file: that of Gemma 3 27B is another than transformers' default.
+        scale = getattr(config, "query_pre_attn_scalar", None)
+        if config.model_type not in FAMILIES or scale not in (None, config.head_dim):
             raise _refusal(entry, file, config.model_type)
         if reason := refusal_reason(config.to_dict()):
             raise ValueError(reason)

@@ -3,7 +3,7 @@
 import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
-import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
+import { css, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill } from "../lib/dom.js";
 import { Cells } from "../plot/cells.js";
 import { readOff } from "../plot/pointer.js";
@@ -29,10 +29,8 @@ class Sharing extends View {
 
   receive(data) {
     this.data = data;
-    const { hues, words } = data;
-    this.weights = weightTable(hues.positive);
-    this.signed = scoreTable(hues.negative, hues.positive);
-    this.says.textContent = words.rest;
+    this.root.style.setProperty("--each", String(data.n_heads / data.n_kv_heads));
+    this.says.textContent = data.words.rest;
     this.groups.replaceChildren(...Array.from({ length: data.n_kv_heads }, (_, group) => this.#group(group)));
   }
 
@@ -48,18 +46,16 @@ class Sharing extends View {
 
   #group(group) {
     const { words, n, d_k, d_v, n_heads, n_kv_heads, reads, limits } = this.data,
-      size = n_heads / n_kv_heads;
-    const part = element("section", "group", { style: `--hue: ${this.#hue(group)}` });
+      size = n_heads / n_kv_heads,
+      { style, table } = this.#hue(group),
+      part = element("section", "group", { style });
     const pictures = element("div", "own");
-    for (const [name, width, limit] of [
-      ["k", d_k, limits.k],
-      ["v", d_v, limits.v],
-    ]) {
+    for (const [name, width] of Object.entries({ k: d_k, v: d_v })) {
       const values = this.data[name].subarray(group * n * width, (group + 1) * n * width);
       const title = fill(words[name], { group });
       const figure = element("figure", "kv");
       figure.append(
-        picture(n, width, (cell) => scoreColour(this.signed, values[cell] / limit), title),
+        picture(n, width, (cell) => weightColour(table, Math.abs(values[cell]) / limits[name]), title),
         element("figcaption", "", {}, name.toUpperCase()),
       );
       pictures.append(figure);
@@ -74,9 +70,10 @@ class Sharing extends View {
   #head(head, group, read) {
     const { n, words, weights } = this.data,
       from = head * n * n;
-    const figure = element("figure", read === group ? "head" : "head wrong", { style: `--hue: ${this.#hue(read)}` });
+    const { style, table } = this.#hue(read),
+      figure = element("figure", read === group ? "head" : "head wrong", { style });
     const name = fill(read === group ? words.head : words.wrong, { head, read });
-    const colour = (cell) => weightColour(this.weights, weights[from + cell] / 65535);
+    const colour = (cell) => weightColour(table, weights[from + cell] / 65535);
     const canvas = picture(n, n, colour, name, { role: "application", tabindex: "0" });
     let at = null;
     readOff(canvas, canvas, {
@@ -91,9 +88,11 @@ class Sharing extends View {
     return figure;
   }
 
+  /** The colour of a key/value head and of whatever reads it: as a style, and at each weight. */
   #hue(group) {
-    const { heads } = this.data.hues;
-    return css(heads[group % heads.length]);
+    const { heads } = this.data.hues,
+      hue = heads[group % heads.length];
+    return { style: `--hue: ${css(hue)}`, table: weightTable(hue) };
   }
 
   /** The weights on a head's canvas, which CSS has made larger. */
