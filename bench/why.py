@@ -17,7 +17,7 @@ from statistics import median
 
 import torch
 
-from viz.core.analysis.score_parts import NAMED, ScoringHead
+from viz.core.analysis.score_parts import CAUSES, ScoringHead
 from viz.errors import ModelError
 from viz.models import Capture, capture
 from viz.models.atlas.corpus import sentences
@@ -78,7 +78,7 @@ def measure(name: str, n_edges: int) -> Counts:
                 continue
             counts.n_edges += reason.total >= LEAST
             if reason.is_cause:
-                besides = [part for part in reason.sides[reason.side] if part.kind in NAMED and part != reason.part]
+                besides = [part for part in reason.sides[reason.side] if part.kind in CAUSES and part != reason.part]
                 rivals = [besides[at] for at in torch.randperm(len(besides), generator=generator)[:RIVALS].tolist()]
                 after, *after_rivals = (
                     head.exchange(edge, reason.side, part, donor.writes(part)[list(donor.plain)])

@@ -11,7 +11,7 @@ from pages.heads.compare.one_row import chosen_pair, draw_lists
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
-from viz.core.analysis.score_parts import KINDS, NAMED, Edge, Part, contrast_weights, split_by_words
+from viz.core.analysis.score_parts import CAUSES, KINDS, Edge, Part, contrast_weights, split_by_words
 from viz.core.random_place import random_place
 from viz.errors import ModelError
 from viz.frame.checks import Check, check
@@ -56,7 +56,7 @@ def reason(source: Source, at: Head, edge: Edge) -> Reason:
         head = scoring_heads(loaded_model, capture, at[0])[at[1]]
         split = explain(head, edge)
         amounts, c = split.sides[split.side], contrast_weights(len(head.q), edge[1], head.rivals(edge))
-        rivals = sorted((of for of in amounts if of.kind in NAMED and of != split.part), key=lambda of: -amounts[of])
+        rivals = sorted((of for of in amounts if of.kind in CAUSES and of != split.part), key=lambda of: -amounts[of])
         without = {of: head.exchange_own(edge, split.side, of) for of in rivals[:MOST]}
         heads = [of for of in split.sides[0] if of.kind == "head"]
         if has_own_attention(loaded_model):

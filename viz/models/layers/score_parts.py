@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from viz.core.analysis.score_parts import (
+    CAUSES,
     KINDS,
-    NAMED,
     Amounts,
     Edge,
     Part,
@@ -146,7 +146,7 @@ def explain(head: ScoringHead, edge: Edge) -> Explanation:
     if query not in head.plain or key not in head.plain or not head.allowed[edge] or not rivals:
         raise ModelError("split_word")
     *sides, grid = split_score(head, query, contrast_weights(len(head.q), key, rivals))
-    amount, side, part = max((amount, at, of) for at in (0, 1) for of, amount in sides[at].items() if of.kind in NAMED)
+    amount, side, part = max((amount, at, of) for at in (0, 1) for of, amount in sides[at].items() if of.kind in CAUSES)
     total, weight, after = float(grid.sum()), float(head.row(query)[key]), head.exchange_own(edge, side, part)
     # RoPE turns a word's part by its place.
     is_cause = amount >= total / 2 >= LEAST / 2 and after <= weight / 2 and (part.kind == "head" or head.turns is None)

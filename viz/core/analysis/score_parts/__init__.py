@@ -17,7 +17,7 @@ from viz.core.norm import Norm, NormWeights, layer_norm
 
 KINDS = ("word", "place", "head", "feed_forward", "constant")
 """Kinds of parts; the last is biases, the norms' shifts and token types."""
-NAMED = KINDS[:3]
+CAUSES = KINDS[:3]
 """Those that may be a cause; a feed-forward network that is exchanged hardly ever is."""
 Edge = tuple[int, int]
 """A query and a key."""
