@@ -65,12 +65,7 @@ def start_thread(name: str, work: Callable[[], object], seconds: float = 0) -> T
 
 
 class Pool(ThreadPoolExecutor):
-    """Threads for work in which other threads wait.
-
-    Args:
-        name: of the threads.
-        n: the number of threads.
-    """
+    """Threads for work in which other threads wait."""
 
     def __init__(self, name: str, n: int) -> None:
         super().__init__(n, name)

@@ -31,10 +31,6 @@ def host_of(environment: Mapping[str, str], root: Path) -> str:
 
     ``HEADLIGHT_HOSTED`` decides where it is set: 0 is a desk, anything else is a host.
 
-    Args:
-        environment: of the process.
-        root: folder of the program.
-
     Examples:
         >>> host_of({"SPACE_ID": "someone/headlight"}, Path("/srv"))
         'Hugging Face Space'

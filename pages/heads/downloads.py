@@ -96,15 +96,7 @@ def _encoder(source: specs.Source) -> str:
 
 
 def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, tokens: Tokens) -> str:
-    """About 15 lines of torch that compute this head's weights again, without Headlight.
-
-    Args:
-        source: where the numbers come from.
-        layer: of the model.
-        head: of the layer.
-        mask: laid over the head.
-        tokens: of the text.
-    """
+    """About 15 lines of torch that compute this head's weights again, without Headlight."""
     values = {
         "text": repr(source.text),
         "model": repr(_name(source.model)),

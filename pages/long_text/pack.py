@@ -61,17 +61,7 @@ def pack_map(
     row: int,
     **header: Any,
 ) -> bytes:
-    """Pack for ``client/long/long_map.js``.
-
-    Args:
-        long_map: the head's map.
-        cut: the window, exact.
-        pooled: "most" or "mean".
-        labels: of all tokens.
-        zoom: the first row and column of the window.
-        row: the row that is read.
-        header: ``words``, ``hues``, ``keys``, and what else the browser should know.
-    """
+    """Pack for ``client/long/long_map.js``."""
     values = long_map.most if pooled == "most" else long_map.mean
     sizes: Mapping[str, Any] = {
         "n": len(labels),

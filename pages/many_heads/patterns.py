@@ -54,12 +54,7 @@ def known_words(words: Sequence[str], expert: str) -> tuple[int, int] | None:
 
 
 def patterns_in(tokens: Tokens, words: dict[str, tuple[int, int] | None]) -> tuple[Pattern, ...]:
-    """Return the patterns that a text has, in the order of :data:`PATTERNS`; special tokens are left out.
-
-    Args:
-        tokens: the text.
-        words: for each expert of :data:`WORD_PAIR_EXPERTS` the two words, by their number in the text.
-    """
+    """Return the patterns that a text has, in the order of :data:`PATTERNS`; special tokens are left out."""
     plain = [i for i, special in enumerate(tokens.special) if not special]
     marks = [i for i in plain if is_mark(tokens.labels[i])]
     pairs: dict[str, list[tuple[int, int]]] = {}

@@ -24,15 +24,7 @@ def _words(context: NextWordContext, name: str) -> dict[str, str]:
 
 
 def show_grid(context: NextWordContext, name: str, by: str, columns: Sequence[str], rows: Sequence[Any]) -> None:
-    """Show a table of words; a click on a row, or on a column, selects that token.
-
-    Args:
-        context: the page's context.
-        name: name of the table, and of its texts.
-        by: "row" or "column": the axis of tokens.
-        columns: headings.
-        rows: each with its ``name`` and its ``cells``.
-    """
+    """Show a table of words; a click on a row, or on a column, selects that token."""
     data = {"by": by, "at": context.at, "columns": columns, "rows": rows}
     on = {"chosen": partial(_choose_place, len(context.labels))}
     # A fixed height reserves the place.

@@ -112,10 +112,6 @@ class PositionsContext:
     def scores(self, code: str, order: tuple[int, ...] = ()) -> Tensor:
         """Return the head's scaled scores under an encoding, with its bias and no mask, (T, T).
 
-        Args:
-            code: of the encoding.
-            order: place i holds token ``order[i]``.
-
         Raises:
             ValueError: if the encoding does not fit these sizes.
         """

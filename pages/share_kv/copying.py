@@ -136,13 +136,7 @@ def _head_with_weight(best: tuple[Head, float]) -> str:
 
 
 def mean_weight_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str) -> float:
-    """Return a head's mean weight on the previous token, or on followers of earlier mentions, pair by pair.
-
-    Args:
-        weights: one head's, rows = queries.
-        ids: the tokens.
-        name: "previous" or "induction".
-    """
+    """Return a head's mean weight on the previous token, or on followers of earlier mentions, pair by pair."""
     if name == "previous":
         rows = [weights[i][i - 1] for i in range(1, len(ids))]
     else:

@@ -31,14 +31,6 @@ def pack_sharing(k: Tensor, v: Tensor, weights: Tensor, *, reads: list[int], **h
 
 
 def pack_cache(k: Tensor, v: Tensor, *, token_bytes: int, mha_token_bytes: int, **header: Any) -> bytes:
-    """Pack K and V, and the cache bytes of one token, with these heads and without sharing.
-
-    Args:
-        k: keys, (G, T, d_k).
-        v: values, (G, T, d_v).
-        token_bytes: bytes of one token, in all layers.
-        mha_token_bytes: the same with G = H.
-        header: ``labels``, ``words``, ``hues``.
-    """
+    """Pack K and V, and the cache bytes of one token, with these heads and without sharing."""
     sizes, blocks = _kv(k, v)
     return pack({**sizes, "token_bytes": token_bytes, "mha_token_bytes": mha_token_bytes, **header}, blocks).data

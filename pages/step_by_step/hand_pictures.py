@@ -75,16 +75,7 @@ def block(
     edit: str = "",
     kind: str = "numbers",
 ) -> dict[str, Any]:
-    """Return a matrix for the browser: its name, labels and numbers, exact and formatted.
-
-    Args:
-        name: the symbol above it.
-        values: (rows, columns).
-        rows: a label for each row.
-        columns: a label for each column.
-        edit: the name under which the browser sends an edited number; empty if it is not editable.
-        kind: "numbers" or "weights" (coloured).
-    """
+    """Return a matrix for the browser: its name, labels and numbers, exact and formatted."""
     numbers = values.tolist()
     return {
         "name": name,

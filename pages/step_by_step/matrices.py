@@ -54,18 +54,7 @@ def picture(
     beside: int = 1,
     row: int | None = None,
 ) -> None:
-    """Draw a matrix of a token's or a head's dimensions, with its numbers if they fit, and its shape.
-
-    Args:
-        context: the head, and the texts in the user's language.
-        name: of the figure, the same in every language.
-        symbol: of the matrix, for the formula below the picture.
-        values: (rows, columns).
-        rows: the axis at the left.
-        columns: the axis at the top.
-        beside: pictures in this row of the page.
-        row: a row to frame.
-    """
+    """Draw a matrix of a token's or a head's dimensions, with its numbers if they fit, and its shape."""
     end, with_numbers = _end_of_colours(values), fits(values, beside)
     matrix = Matrix(
         values=values,

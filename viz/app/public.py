@@ -19,12 +19,7 @@ from viz.scheduler.stores import Stores
 
 
 class PublicServer:
-    """A server for many users, isolated from each other; it is ready once it is warm.
-
-    Args:
-        stores: the app's queues and caches.
-        routes: more of them, which the guard lets pass.
-    """
+    """A server for many users, isolated from each other; it is ready once it is warm."""
 
     def __init__(self, stores: Stores, routes: Sequence[Route] = ()) -> None:
         # The first page is there before anything that other pages need is imported.

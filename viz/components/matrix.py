@@ -105,13 +105,7 @@ class Matrix:
 
 
 def pack_matrix(matrix: Matrix, *, head_hues: Sequence[Sequence[int]], **header: Any) -> bytes:
-    """Pack a matrix for ``client/matrix/matrix.js``.
-
-    Args:
-        matrix: to pack.
-        head_hues: the colours of the heads.
-        header: ``words``, ``hues`` and ``chooses``, and what else the browser should know.
-    """
+    """Pack a matrix for ``client/matrix/matrix.js``."""
     fields = {
         "shape": list(matrix.values.shape),
         "rows": matrix.rows.sent(),

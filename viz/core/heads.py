@@ -204,19 +204,8 @@ def merge_heads(
 
     A model that turns its q and k by position (RoPE) before attending enters here.
 
-    Args:
-        q: queries.
-        k: keys, not yet shared.
-        v: values, likewise.
-        weights: W_O, and how many heads there are.
-        x: the tokens that ask, to be kept.
-        memory: the tokens that answer, to be kept.
-        allowed: as in :func:`multi_head`, like ``bias``, ``scale`` and ``score_mod``.
-        bias: added to the scaled scores.
-        scale: what the scores are multiplied by.
-        score_mod: applied to the scaled scores before ``bias``.
-        sink: each head's score for looking nowhere.
-        gate: multiplies what each head gives, before W_O.
+    ``allowed``, ``bias``, ``scale``, ``score_mod`` and ``sink`` are those of :func:`~viz.core.attention.attend`; a
+    ``gate`` multiplies what each head gives, before W_O.
     """
     H = weights.spec.H
     options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scale, "score_mod": score_mod, "sink": sink}
@@ -263,14 +252,7 @@ def multi_head(
     Vaswani et al. 2017, sec. 3.2.2; with G < H, Shazeer 2019 and Ainslie et al. 2023, where
     :math:`g(i) = \lfloor i G / H \rfloor`. Self-attention is ``memory = x``.
 
-    Args:
-        x: the tokens that ask.
-        memory: the tokens that answer.
-        weights: W_Q, W_K, W_V, W_O; their spec says how many heads there are.
-        allowed: True where a query may look, as in :func:`~viz.core.attention.attend`.
-        bias: added to the scaled scores.
-        scale: what the scores are multiplied by; None means 1/sqrt(d_k).
-        score_mod: applied to the scaled scores before ``bias``.
+    ``allowed``, ``bias``, ``scale`` and ``score_mod`` are those of :func:`~viz.core.attention.attend`.
 
     Example:
         >>> x = torch.eye(3)

@@ -23,17 +23,7 @@ def curves(
     dots: bool = False,
     height: int = 280,
 ) -> LineChart:
-    """Draw one curve for each series.
-
-    Args:
-        at: where the values stand.
-        series: name in the legend -> one value for each place.
-        x: the axis of the places.
-        y: the axis of the values.
-        hues: the colours of the series, in order.
-        dots: with a dot at each place.
-        height: of the figure, in pixels.
-    """
+    """Draw one curve for each series."""
     lines = [
         Series(
             name=name,
@@ -66,16 +56,7 @@ class Curve:
 def depth(
     curves: Sequence[Curve], *, x_title: str, y_title: str, first: int = 0, log: bool = False, height: int = 300
 ) -> LineChart:
-    """Draw curves over the layers; values that are not finite leave a gap.
-
-    Args:
-        curves: what is drawn, in order.
-        x_title: what a level is.
-        y_title: what the values are, with their unit.
-        first: the number of the first level.
-        log: a logarithmic axis for the values.
-        height: of the figure, in pixels.
-    """
+    """Draw curves over the layers; values that are not finite leave a gap."""
     n = max(len(curve.values) for curve in curves)
     series = [_series(curve, first, i) for i, curve in enumerate(curves)]
     levels = Axis(x_title, ticks=list(range(first, first + n)))

@@ -89,16 +89,7 @@ def cache_growth(
     x_title: str,
     y_title: str,
 ) -> LineChart:
-    """Draw bytes against tokens, both axes logarithmic, with a line for each size of memory.
-
-    Args:
-        lengths: numbers of tokens.
-        caches: name in the legend -> bytes for each length.
-        memories: name written on the line -> bytes.
-        at: the number of tokens chosen, an upright line.
-        x_title: what the tokens are.
-        y_title: what the bytes are.
-    """
+    """Draw bytes against tokens, both axes logarithmic, with a line for each size of memory."""
     series = [
         _styled(i, name, lengths, [float(size) for size in sizes]) for i, (name, sizes) in enumerate(caches.items())
     ]
@@ -115,15 +106,7 @@ def learning(
     y_title: str,
     top: float | None = None,
 ) -> LineChart:
-    """Draw the median of several trainings, over a band from the lowest to the highest of them.
-
-    Args:
-        steps: when it was measured.
-        runs: name in the legend -> one curve for each training.
-        x_title: what the steps are.
-        y_title: what was measured.
-        top: where the axis ends; None fits the values.
-    """
+    """Draw the median of several trainings, over a band from the lowest to the highest of them."""
     series = []
     for i, (name, curves) in enumerate(runs.items()):
         low, middle, high = ([of(at) for at in zip(*curves, strict=True)] for of in (min, median, max))

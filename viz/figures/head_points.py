@@ -28,15 +28,7 @@ class Points:
 
 
 def head_points(heads: Points, by_chance: Points, chosen: int, *, x_title: str, y_title: str) -> "Figure":
-    """Draw two clouds of heads, those of random weights behind, and a ring around the chosen head.
-
-    Args:
-        heads: the model's own.
-        by_chance: of the model of random weights.
-        chosen: which of the model's own has the ring.
-        x_title: what the axis along the bottom is.
-        y_title: what the other one is.
-    """
+    """Draw two clouds of heads, those of random weights behind, and a ring around the chosen head."""
     ring = {"color": "rgba(0,0,0,0)", "size": LARGE, "line": {"color": rgba(ORANGE, 1), "width": 3}}
     traces = [
         _cloud(by_chance, {"color": rgba(GREY, 0.55), "size": DOT, "symbol": "x"}),

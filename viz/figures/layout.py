@@ -26,14 +26,7 @@ def base_layout(height: int, **more: Any) -> dict[str, Any]:
 
 
 def axis(title: str, *, grid: bool = False, limits: tuple[float, float] | None = None, **more: Any) -> dict[str, Any]:
-    """An axis with its title.
-
-    Args:
-        title: what stands along it, with its unit.
-        grid: with a line at each tick.
-        limits: where it begins and ends; None fits the values.
-        more: what else it has, in plotly's words.
-    """
+    """An axis with its title."""
     lines = {"gridcolor": GRID} if grid else {"showgrid": False}
     ends = {"range": list(limits)} if limits else {}
     letters = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}

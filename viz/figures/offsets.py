@@ -31,16 +31,7 @@ def offset_curves(
     limits: tuple[float, float] | None = None,
     height: int = 300,
 ) -> LineChart:
-    """Draw one line for each curve, and a band as wide as its spread.
-
-    Args:
-        curves: name in the legend -> curve.
-        x_title: what lies along the axis.
-        y_title: what the height is.
-        marks: places marked by an upright line.
-        limits: lowest and highest value shown; None fits all.
-        height: of the figure, in pixels.
-    """
+    """Draw one line for each curve, and a band as wide as its spread."""
     return LineChart(
         series=[_series(name, curve, hue) for (name, curve), hue in zip(curves.items(), LINE_COLOURS, strict=False)],
         x=Axis(x_title),

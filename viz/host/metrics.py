@@ -57,13 +57,7 @@ def _escape(value: str) -> str:
 
 
 class Metrics:
-    """The metrics of a server.
-
-    Args:
-        sockets: the connected tabs.
-        refusals: number of refusals by rule, updated by the guard.
-        stores: of the app; by default those in use where the server is created.
-    """
+    """The metrics of a server."""
 
     def __init__(self, sockets: Sockets, refusals: dict[str, int], stores: Stores | None = None) -> None:
         self.sockets, self.refusals, self.stores = sockets, refusals, stores or queue_notice.stores()

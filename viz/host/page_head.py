@@ -38,15 +38,7 @@ def site_of(scope: Scope, headers: Headers) -> str:
 
 
 def with_head(page: str, *, name: str, path: str, lang: str, site: str) -> str:
-    """Return Streamlit's page with the title, language, description, address and picture of a page.
-
-    Args:
-        page: Streamlit's HTML.
-        name: the page's name.
-        path: its path, "" for the one that opens at ``/``.
-        lang: its language.
-        site: scheme, host and the server's own path, without a slash at the end.
-    """
+    """Return Streamlit's page with the title, language, description, address and picture of a page."""
     t = translator(lang)
     title, about = tab_title(t, name), t(f"{name}.lead")
     address = f"{site}/{path}"

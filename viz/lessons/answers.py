@@ -38,11 +38,6 @@ ANSWERS: Registry = {
 def key_of(step: Step, subject: Subject, read: str) -> Key:
     """Return the right answer to a step's question about the page.
 
-    Args:
-        step: of a lesson.
-        subject: what the page shows.
-        read: the language of what is read there.
-
     Raises:
         PremiseError: if that cannot be asked of it.
     """

@@ -47,11 +47,6 @@ def read_number(text: str) -> float | None:
 def read_answer(kind: str, message: Any, options: Sequence[AnswerValue]) -> AnswerValue | None:
     """Return the answer in a browser's message; None if it cannot be one.
 
-    Args:
-        kind: of the question.
-        message: by the browser.
-        options: what can be chosen, or put in order.
-
     Example:
         >>> read_answer("option", "b", ["a", "b"]), read_answer("option", "c", ["a", "b"])
         ('b', None)

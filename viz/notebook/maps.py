@@ -109,11 +109,6 @@ class LayersAsGiven(Mapping[int, Tensor]):
 def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None) -> Maps:
     """Read a tuple with (1, H, Q, K) or (H, Q, K) for each layer; where None stands in it, a layer has no map.
 
-    Args:
-        attentions: the layers.
-        name: of the stack, for sentences.
-        numbers: of the layers in the model; without them they are counted as they stand.
-
     Raises:
         ValueError: a sentence on what is wrong, and how to get it right.
     """

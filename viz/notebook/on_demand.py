@@ -198,13 +198,7 @@ def _number(model: Any, name: str) -> int:
 def run_keeping(
     model: Any, inputs: dict[str, Tensor], rows: list[int] | None = None
 ) -> tuple[Any, list[LayerOnDemand]] | None:
-    """Run a model with its own eager attention; return its output and its layers, None if it attends in other ways.
-
-    Args:
-        model: a model of transformers.
-        inputs: what it reads.
-        rows: the places that are no padding, if there is some.
-    """
+    """Run a model with its own eager attention; return its output and its layers, None if it attends in other ways."""
     change, before = getattr(model, "set_attn_implementation", None), implementation(model)
     if change is None or before is None:
         return None

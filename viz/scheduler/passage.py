@@ -19,11 +19,7 @@ def _wait(turn: threading.Event, _ticket: Ticket, _turns: FairQueue) -> None:
 
 
 class Passage:
-    """A check, in a thread of its own, that threads can be started and that the queues admit tickets.
-
-    Args:
-        stores: of the app, with its queues.
-    """
+    """A check, in a thread of its own, that threads can be started and that the queues admit tickets."""
 
     def __init__(self, stores: Stores) -> None:
         self.stores = stores

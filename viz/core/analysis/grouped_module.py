@@ -77,13 +77,7 @@ def load_grouped(
 
 
 def through_module(trace: MultiHeadTrace, version: Version = GroupedQueryAttention, **options: Any) -> Tensor:
-    """Output of a module with a layer's weights for its q, k and v, which may have been rotated by position.
-
-    Args:
-        trace: the layer.
-        version: the module.
-        options: those of ``attend`` that the layer was computed with.
-    """
+    """Output of a module with a layer's weights for its q, k and v, which may have been rotated by position."""
     module = load_grouped(trace.projections, version, scale=options.get("scale"))
     q, k, v = (concat_heads(heads)[None] for heads in (trace.q, trace.k, trace.v))
     # A cap is of the pairs as they are read.

@@ -50,12 +50,6 @@ def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: in
     with a random direction r of length 1: a token the output depends on gives 0 only by accident. The rows are those of
     :func:`cone`. What the levels are computed from must not have been made in inference mode.
 
-    Args:
-        levels: the tokens of every level, the lowest, which is its argument, first.
-        x: the tokens of level 0.
-        query: the token i of the last level.
-        seed: of the direction.
-
     Example:
         >>> sensitivity(lambda x: (x, x.cumsum(0)), torch.zeros(3, 5), 1)
         tensor([[1., 1., 0.],

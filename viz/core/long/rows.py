@@ -35,15 +35,7 @@ def weights_of_rows(
 ) -> Float[Tensor, "R T"]:
     """The whole softmax of some rows.
 
-    Args:
-        q: queries of one head.
-        k: its keys.
-        at: which rows.
-        scale: what the scores are multiplied by.
-        causal: whether a query looks at itself and at what comes before, only.
-        allowed: the layer's own mask, where it is not the causal one or none.
-        score_mod: changes the scaled scores.
-        sink: the head's score for looking nowhere.
+    Options are those of :func:`~viz.core.attention.attend`, for the rows ``at``; ``causal`` needs no mask.
 
     Example:
         >>> q = k = torch.zeros(4, 2)
@@ -72,13 +64,6 @@ def window(
 
     They are cut out of whole rows: a weight computed alone from a stored sum would be off by the rounding of its score,
     more than 1e-5 for scores in the hundreds.
-
-    Args:
-        q: queries of one head.
-        k: its keys.
-        row: the first row.
-        column: the first column.
-        options: those of :func:`weights_of_rows`.
 
     Example:
         >>> q = k = torch.zeros(4, 2)

@@ -81,16 +81,8 @@ def long_map(
     Each row's softmax is whole, so every number is exact; what is never there is the matrix of all rows. Memory grows
     with T and not with its square.
 
-    Args:
-        q: queries of one head, in float32.
-        k: its keys.
-        scale: s, what the scores are multiplied by.
-        causal: whether a query looks at itself and at what comes before, only.
-        allowed: the layer's own mask, where it is not the causal one or none.
-        score_mod: changes the scaled scores.
-        sink: the head's score for looking nowhere.
-        cells: the most cells on a side of the map.
-        check: called before every strip; it may raise, to stop.
+    Options are those of :func:`~viz.core.attention.attend`; ``causal`` needs no mask. A side of the map has at most
+    so many ``cells``; ``check`` is called before every strip, and may raise, to stop.
 
     Example:
         Where all keys are alike, a row spreads evenly over what it may see.

@@ -19,10 +19,6 @@ def shift_for_centre(alpha: Float[Tensor, " H"], grid: Sequence[int]) -> Float[T
 
     The sign has turned and no centre is left: such a head looks at the key that is farthest away.
 
-    Args:
-        alpha: each head's sharpness.
-        grid: sizes of the sequence or picture.
-
     Example:
         >>> shift_for_centre(torch.tensor([1.0]), (3,))[0, 0, 1:].tolist()
         [1.0, 4.0]

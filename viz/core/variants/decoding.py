@@ -25,14 +25,7 @@ def decode(
     Nothing is masked, for later tokens are not there yet; yet the result is that of the causal mask on the whole text
     at once. No row is computed twice, so no row can change when the next token arrives.
 
-    Args:
-        q: queries of every token, in the order they arrive.
-        k: keys, fewer heads than q where they are shared.
-        v: values, likewise.
-        bias: added to the scaled scores, the same for all heads or each its own.
-        scale: what the scores are multiplied by; None means 1/sqrt(d_k).
-        score_mod: applied to the scaled scores before ``bias``.
-        sink: each head's score for looking nowhere.
+    Tokens arrive in order; the options are those of :func:`~viz.core.attention.attend`.
 
     Example:
         >>> one = torch.ones(1, 3, 1)

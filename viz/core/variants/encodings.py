@@ -82,15 +82,7 @@ def random_t5_bias(seed: int, n_heads: int, n_queries: int, n_keys: int) -> Floa
 
 
 def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tensor | None) -> dict[str, Encoding]:
-    """Every encoding there is, by its code, in the order they are shown.
-
-    Args:
-        base: of the sinusoids and of RoPE.
-        alpha: the quadratic bias's sharpness.
-        delta: the offset it looks at.
-        seed: of the numbers drawn for T5's buckets.
-        rows: a model's own table of positions, if it has one.
-    """
+    """Every encoding there is, by its code, in the order they are shown."""
     by_code = {
         "none": Encoding(),
         "sinusoidal": Encoding(table=partial(sinusoidal, base=base)),

@@ -110,14 +110,7 @@ def decode_step(
 ) -> Float[Tensor, "H d_v"]:
     """One new token asks all tokens in the cache. Each group's keys and values are read once, for all its query heads.
 
-    Args:
-        q: the new token's query in every head.
-        keys: the cache, the new token's own key last.
-        values: likewise.
-        bias: of the new token's row, in every head.
-        scale: what the scores are multiplied by; None means 1/sqrt(d_k).
-        score_mod: applied to the scaled scores before ``bias``.
-        sink: each head's score for looking nowhere.
+    The cache has the new token's own key and value last; the options are those of :func:`~viz.core.attention.attend`.
 
     Example:
         >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1)).round(decimals=4)

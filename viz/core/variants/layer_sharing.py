@@ -64,14 +64,6 @@ def attend_to_source(
 
     Standard where the layer is its source. The queries stay those of the layer as it was: nothing is run again.
 
-    Args:
-        queries: of every layer.
-        keys: of every layer.
-        values: of every layer.
-        sources: of every layer, as :func:`grouped_sources` or :func:`kv_sources` returns them.
-        layer: the layer that asks.
-        options: those of :func:`~viz.core.attention.attend`.
-
     Example:
         >>> import torch
         >>> q, k = [torch.zeros(1, 2, 3)] * 2, [torch.ones(1, 2, 3)] * 2

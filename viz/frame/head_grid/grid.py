@@ -141,10 +141,6 @@ def grid(scene: Scene, view: specs.View) -> GridChoice:
 
     A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
     asks has tokens, and as many columns as the one that answers.
-
-    Args:
-        scene: what the page shows.
-        view: weights or scores, merged, hidden.
     """
     source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
     choice = _parameters(scene, channel)

@@ -21,14 +21,7 @@ _MORE_ON_A_PHONE: Remembered[str | None] = Remembered("_more_phone")
 
 
 def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], titles: Mapping[str, str]) -> None:
-    """Draw the tabs; a section of the menu that is open has a tab too.
-
-    Args:
-        t: the texts.
-        main: names of the sections with a tab.
-        more: names of the sections in the menu.
-        titles: what a section is called, by its name.
-    """
+    """Draw the tabs; a section of the menu that is open has a tab too."""
     open_section = SECTION.value
     with st.container(key="tabs", horizontal=True, gap=None, vertical_alignment="bottom"):
         SECTION.draw(

@@ -36,15 +36,7 @@ NOTHING: Final[frozenset[PagePart]] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)
 class PageRun:
-    """The page that is open, in one run.
-
-    Args:
-        t: the texts.
-        page: its name.
-        pages: the names of the pages that have sections, in their order.
-        sections_of: gives the names of a page's sections.
-        is_first: True for the page that the app begins with.
-    """
+    """The page that is open, in one run."""
 
     t: Translate
     page: str

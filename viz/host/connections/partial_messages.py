@@ -15,12 +15,7 @@ class Sender(Hashable, Protocol):
 
 
 class PartialMessages:
-    """Bytes held by each connection. Above the limit, the oldest connection is closed.
-
-    Args:
-        most: bytes in all.
-        most_each: of one address.
-    """
+    """Bytes held by each connection. Above the limit, the oldest connection is closed."""
 
     def __init__(self, most: int = limits.UNFINISHED_BYTES, most_each: int = limits.UNFINISHED_BYTES_EACH) -> None:
         self.most, self.most_each = most, most_each

@@ -20,12 +20,7 @@ ENCODER = ("encoder.layer", "encoder.block")
 
 
 def auto_class_of(config: dict[str, Any], names: list[str]) -> Any:
-    """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none.
-
-    Args:
-        config: of the model; old ones do not say their architecture.
-        names: of its weights, if they are known.
-    """
+    """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none."""
     import transformers
 
     if class_name := model_class(str(config.get("model_type"))):

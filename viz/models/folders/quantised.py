@@ -50,10 +50,6 @@ def _named_by_key(part: Mapping[str, Any]) -> str:
 def is_plain(config: Mapping[str, Any], types: Iterable[str]) -> bool:
     """Return whether transformers may read the files of a folder: nothing in them, or in its configuration, is of few
     bits.
-
-    Args:
-        config: of config.json, as it is.
-        types: of the tensors in safetensors files.
     """
     return all(config.get(key) is None for key in KEYS) and _settings(config) is None and set(types) <= set(PLAIN)
 

@@ -19,10 +19,6 @@ NUMBERED = re.compile(r"(.*?\.)(\d+)\.")
 def check_report(entry: Entry, report: Mapping[str, Any]) -> None:
     """Refuse a model with a gap, which transformers fills with random numbers; no page shows the pooler.
 
-    Args:
-        entry: of the registry.
-        report: of ``from_pretrained``.
-
     Raises:
         ModelError: "parametrised", "untied", "names" or "corrupt", for a gap; "attention", for weights that
             transformers leaves out; "names", for those of another size.

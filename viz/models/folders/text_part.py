@@ -29,12 +29,7 @@ def text_config(config: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def text_weights(tensors: Mapping[str, Tensor], expected: Iterable[str]) -> dict[str, Tensor]:
-    """Return the text part's weights under the names they have in a model that is nothing else.
-
-    Args:
-        tensors: of the whole model.
-        expected: names of the text part's own weights.
-    """
+    """Return the text part's weights under the names they have in a model that is nothing else."""
     # Qwen2-VL's published files have other names.
     around = AROUND if any(name.startswith(AROUND) for name in tensors) else ("model.",)
     weights = {name: tensor for key, tensor in tensors.items() if (name := _inner_name(key, around))}

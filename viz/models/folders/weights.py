@@ -55,10 +55,6 @@ def map_names(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
     """Return each name as the model has it, without wrappers and without first parts that the model lacks.
 
     Other modules beside the model in a file, such as a head of one's own, keep their names.
-
-    Args:
-        names: of the tensors in a file.
-        expected: of the model's own.
     """
     plain = {name: ".".join(part for part in name.split(".") if part not in WRAPPERS) for name in names}
     expected_names = set(expected)

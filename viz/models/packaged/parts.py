@@ -30,9 +30,6 @@ class Parts:
     def assemble(self, **options: Any) -> Any:
         """The model, on these very tensors: nothing is copied.
 
-        Args:
-            options: of transformers' ``from_pretrained``.
-
         Raises:
             ValueError: if a weight is missing, or there is one that the model has no place for.
         """

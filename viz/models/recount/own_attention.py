@@ -212,11 +212,6 @@ def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor,
     """The weights of a layer's heads by its own module, (H, Q, K), and what they deliver, (Q, H, d_v).
 
     The layer reads its state, or what W_Q was applied to where a capture has no states; those below it are not run.
-
-    Args:
-        model: a model that attends with the function of its family (:func:`has_own_attention`).
-        capture: a text as the model saw it.
-        layer: of the first stack.
     """
     return _attend_once(model, capture, layer)[:2]
 

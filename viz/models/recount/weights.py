@@ -26,12 +26,6 @@ def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float
 
     Compared are a random block of 32 numbers in each tensor of the layer, one of the vector of a token, the token's
     writing, and the numbers that norms and RoPE are made with. A wrong word counts as 1.
-
-    Args:
-        model: whose weights are read.
-        layer: of the first stack.
-        token: a number of the vocabulary.
-        of: what the random places depend on.
     """
     if (file := weight_file(model)) is None:
         return None

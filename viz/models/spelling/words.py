@@ -43,11 +43,6 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
     token of spaces alone belongs to the word right behind it, other white space is a word of its own, and so is what
     the tokenizer added. The pieces of a word cover all of it, with what the tokenizer leaves out (accents, joiners).
 
-    Args:
-        text: as far as it was cut into tokens.
-        spans: where each token stands, as the tokenizer says.
-        added: True for what the tokenizer added.
-
     Example:
         >>> number_words("it's", [(0, 2), (2, 3), (3, 4)], [False] * 3)
         ((0, 0, 0), ((0, 2), (2, 3), (3, 4)))

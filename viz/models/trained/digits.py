@@ -147,14 +147,7 @@ def train(
     on_step: Callable[[], Any] = lambda: None,
     epochs: int | None = None,
 ) -> tuple[Any, Run]:
-    """The trained model, and how it went. One seed, one result; another version of torch may round otherwise.
-
-    Args:
-        recipe: what decides it.
-        digits: those to train on, and those held out.
-        on_step: called after each step.
-        epochs: stop after so many; None is all of the recipe's.
-    """
+    """The trained model, and how it went. One seed, one result; another version of torch may round otherwise."""
     training_digits, new = digits
     model, generator = build(recipe), torch.Generator().manual_seed(recipe.seed)
     per_epoch, start = len(training_digits.names) // recipe.batch, time.process_time()

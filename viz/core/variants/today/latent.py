@@ -183,12 +183,6 @@ def attend_latent(
     DeepSeek-AI 2024 (2405.04434), eq. 10 to 19. Standard attention where the latent vector is wide enough for W_K and
     W_V, has no norm, and nothing is turned.
 
-    Args:
-        x: the tokens.
-        weights: what the layer has learned.
-        turn: RoPE, for the parts that know a position.
-        allowed: True where a query may look.
-
     Example:
         >>> spec = LatentSpec(d_model=5, n_heads=3, d_latent=2, d_nope=7, d_rope=4, d_value=11)
         >>> trace = attend_latent(torch.eye(5), LatentWeights.random(spec, seed=0))

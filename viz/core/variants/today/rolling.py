@@ -39,15 +39,8 @@ def decode_in_window(
     that of the mask :func:`~viz.core.masks.look_back` on the whole text. Standard where ``size`` is at least T:
     :func:`~viz.core.variants.decoding.decode`.
 
-    Args:
-        q: queries of every token, in the order they arrive.
-        k: keys, fewer heads than q where they are shared.
-        v: values, likewise.
-        size: tokens that the cache holds at most, the newest included.
-        bias: added to the scaled scores, the same for all heads or each its own.
-        scale: what the scores are multiplied by; None means 1/sqrt(d_k).
-        score_mod: applied to the scaled scores before ``bias``.
-        sink: each head's score for looking nowhere.
+    The cache holds at most ``size`` tokens, the newest included; the options are those of
+    :func:`~viz.core.attention.attend`.
 
     Raises:
         ValueError: if ``size`` is below 1.

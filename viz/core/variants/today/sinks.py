@@ -51,11 +51,6 @@ def gate_by_sink(
     Equal to :func:`~viz.core.attention.attend` with ``sink``, which adds a column to the softmax: so a fast kernel
     that returns its log-sum-exp needs no change (gpt-oss, OpenAI 2025). Standard at a sink of -inf.
 
-    Args:
-        standard: outputs of :func:`~viz.core.attention.attend` without a sink.
-        masked: its scores as the softmax sees them.
-        sink: each head's score for looking nowhere.
-
     Example:
         >>> gate_by_sink(torch.ones(1, 1, 1), torch.zeros(1, 1, 3), torch.zeros(1))
         tensor([[[0.7500]]])
