@@ -101,10 +101,6 @@ class PositionsContext:
         """Return the name of an encoding."""
         return self.t(f"positions.name_{code}")
 
-    def map_words(self) -> dict[str, str]:
-        """The texts of a strip of maps."""
-        return {"says": self.t("map.says"), "axes": self.t("positions.axes")}
-
     def with_positions(self, code: str, order: tuple[int, ...] = ()) -> Placing:
         """Return the page's settings with one encoding, and the words in an order."""
         return replace(self.placing, code=code, order=order)
