@@ -26,7 +26,7 @@ from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, provenance, say_layer_kinds, say_unknown
+from viz.frame.scene import Scene, provenance, say_layer_kinds, unknown_tokens
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.registry import SMALL_DECODER
@@ -130,7 +130,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     if name in OF_TWINS:
         describe_twin(scene.t, name)
     if example:
-        say_unknown(scene.t, name, model(name).tokenizer, context.tokens)
+        unknown_tokens(scene.t, name, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):
         st.caption(scene.t("next_word.first", n=len(context.labels)))
     return context
