@@ -21,7 +21,7 @@ from viz.frame.compute import model
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.page import ALL
-from viz.frame.scene import Scene, mask_has_effect, model_own
+from viz.frame.scene import Scene, SceneContext, mask_has_effect, model_own
 from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
@@ -35,19 +35,13 @@ def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareKvContext:
+class ShareKvContext(SceneContext):
     """A layer of heads, and G, its number of key/value heads.
 
     Seeded heads are drawn with G; a model's own are pooled into G.
     """
 
-    scene: Scene
     n_kv_heads: int
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def call(self) -> Call:

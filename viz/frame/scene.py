@@ -266,7 +266,7 @@ def cuts(scene: Scene) -> None:
 
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
     """Say so where a model reads one token for all the words it does not know."""
-    tokenizer = compute.model(model).tokenizer if model else None
+    tokenizer: Any = compute.model(model).tokenizer if model else None
     # It is read once, because each access looks it up among all marks.
     unknown = tokenizer and tokenizer.unk_token_id
     if unknown is None or spells_bytes(tokenizer):
