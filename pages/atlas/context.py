@@ -13,7 +13,7 @@ from viz.errors import ModelError
 from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.modes.figure_facts import note
-from viz.frame.scene import Scene, say_layer_kinds, unsupported_part
+from viz.frame.scene import Scene, SceneContext, say_layer_kinds, unsupported_part
 from viz.frame.shared import Places
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences
@@ -31,18 +31,12 @@ SIZES = ("entropy", "distance", "removal")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtlasContext:
+class AtlasContext(SceneContext):
     """An atlas; ``source`` is the page's text as its model reads it, ``example`` says that another model was chosen."""
 
-    scene: Scene
     source: Source
     example: bool
     atlas: Atlas
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def names(self) -> list[str]:

@@ -13,8 +13,7 @@ from viz.core.heads import HeadWeights, share_kv
 from viz.core.variants.today.sinks import first_token_share
 from viz.frame.checks import asked_of
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, chosen_head
-from viz.text import Translate
+from viz.frame.scene import Scene, SceneContext, chosen_head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +55,14 @@ def _double(value: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TodayContext:
+class TodayContext(SceneContext):
     """The first ``n`` tokens of a text, and one head of the layer that is chosen.
 
     The numbers come from the cache when they are first asked for.
     """
 
-    scene: Scene
     n: int
     head: int
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages.block.context import BlockContext
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.heads import MultiHeadTrace
-from viz.frame.show import MAPS
 
 
 def attention_map(
@@ -21,16 +20,8 @@ def attention_map(
     """Draw the weights of the chosen head, with its row and column titles."""
     t, (rows, columns) = context.t, (len(queries), len(keys))
     head = min(context.head, steps.projections.spec.H - 1)
-    weights = steps.weights[head]
-    panel = Panel(
-        code="weights",
-        title=title or t("block.weights_title", head=head),
-        alt=t("block.weights_alt", head=head, rows=rows, columns=columns),
-        labels=queries,
-        columns=keys,
-    )
-    words = {"says": t("map.says"), "axes": axes}
-    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key=key, data=packed, words=words)
+    weights, titles = steps.weights[head], [title or t("block.weights_title", head=head)]
+    alt = t("block.weights_alt", head=head, rows=rows, columns=columns)
+    show_maps(t, titles, weights[None], queries, columns=keys, key=key, axes=axes, alt=alt)
     if n_fully_masked := int((weights.amax(-1) == 0).sum()):
         st.caption(t("block.weights_blind", n=n_fully_masked))

@@ -15,7 +15,7 @@ from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import default_target
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, chosen_head, mask_has_effect, model_own, n_blocks, say_error
+from viz.frame.scene import Scene, SceneContext, chosen_head, mask_has_effect, model_own, n_blocks, say_error
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
@@ -28,23 +28,17 @@ RESIDUAL, NORMALIZE = Flag("residual", True), Flag("normalize", True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockContext:
+class BlockContext(SceneContext):
     """An encoder's block, a decoder's or both, how they are put together, and the head whose weights are shown.
 
     ``target`` is what a decoder writes, "" where only an encoder is shown. What the blocks compute is computed when a
     section first asks for it.
     """
 
-    scene: Scene
     kind: str
     plan: BlockPlan
     target: str
     head: int
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def source(self) -> Source:

@@ -6,28 +6,21 @@ import streamlit as st
 
 from viz import limits
 from viz.frame.page import ALL
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, SceneContext
 from viz.frame.shared import SECTION
-from viz.text import Translate
 
 SHARP = 46.0
 """An alpha at which e^-alpha is below float32's last digit: the layer is the convolution."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionContext:
+class ConvolutionContext(SceneContext):
     """A text as a layer's heads see it; what a section needs beyond that it computes itself.
 
     ``whole_page``: all sections stand below each other, so a control that several of them have is drawn in the first.
     """
 
-    scene: Scene
     whole_page: bool
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def n(self) -> int:

@@ -10,13 +10,13 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution import compute as own_compute
 from pages.convolution.context import ConvolutionContext, say_first
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
 from viz.frame.modes import say
 from viz.frame.shared import HEAD, LAYER
-from viz.frame.show import MAPS, show_table
+from viz.frame.show import show_table
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""
@@ -45,15 +45,8 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
     visible = scene.trace.masked[:, :n, :n].isfinite().any(0)
     window = window_weights(fit.offset[head], fit.alpha[head], delta, visible)
     titles = t("convolution.a_head", layer=scene.layer_number, head=head), t("convolution.its_window")
-    panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
-    packed = pack_maps(
-        panels,
-        torch.stack([scene.trace.weights[head, :n, :n], window]),
-        what="weights",
-        limit=1.0,
-        gutter=True,
-    )
-    MAPS.mount(key="head_and_window", data=packed, words={"says": t("map.says"), "axes": t("convolution.axes")})
+    maps = torch.stack([scene.trace.weights[head, :n, :n], window])
+    show_maps(t, titles, maps, context.labels, key="head_and_window", axes=t("convolution.axes"))
     say_first(context)
     _say_window(context, fit, head)
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from viz.components.maps import Picture, pack_pictures
-from viz.frame.show import MAPS
+from viz.components.maps import MAPS, Picture, pack_pictures
 from viz.text import Translate
 
 

@@ -7,10 +7,9 @@ import streamlit as st
 from viz.core.cost.architectures import Sizes
 from viz.frame.modes import figure_facts
 from viz.frame.page import ALL
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, SceneContext
 from viz.frame.shared import SECTION
 from viz.params import Int
-from viz.text import Translate
 
 DEFAULT_HEADS, MOST_HEADS = 8, 1024
 COST_N = Int("cost_n", 512, high=10**12)
@@ -24,16 +23,10 @@ FLOAT32_BYTES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class CostContext:
+class CostContext(SceneContext):
     """The sizes that were chosen, and the text, whose words one section draws."""
 
-    scene: Scene
     sizes: Sizes
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
 
 def divisors(d: int) -> list[int]:

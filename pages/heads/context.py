@@ -9,23 +9,16 @@ from viz.frame.compute import head_grid
 from viz.frame.format import number
 from viz.frame.head_grid.grid import view_controls
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, chosen_head
+from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import TEMPERATURE
-from viz.text import Translate
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadsContext:
+class HeadsContext(SceneContext):
     """A head of the scene's layer, and how the maps are shown: weights or scores, merged, hidden."""
 
-    scene: Scene
     view: specs.View
     head: int
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @lazy
     def shown(self) -> head_grid.LayerMaps:

@@ -20,7 +20,7 @@ from viz.frame.compute.long_texts import most_tokens, report_progress
 from viz.frame.inputs import PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, chosen_head, model_own, say_layer_kinds, unknown_tokens
+from viz.frame.scene import Scene, SceneContext, chosen_head, model_own, say_layer_kinds, unknown_tokens
 from viz.frame.shared import MODEL
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER
@@ -36,10 +36,9 @@ SOON = 0.7
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongTextContext:
+class LongTextContext(SceneContext):
     """A text as the model saw it, and the head that is shown."""
 
-    scene: Scene
     text: LongText
     head: int
 
@@ -47,11 +46,6 @@ class LongTextContext:
     def seen(self) -> LongCapture:
         """The text as the model saw it."""
         return compute.read(self.text)
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -5,20 +5,12 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from viz.core.heads import HeadWeights
-from viz.frame.scene import Scene
-from viz.text import Translate
+from viz.frame.scene import Scene, SceneContext
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManyHeadsContext:
+class ManyHeadsContext(SceneContext):
     """The scene's layer of heads."""
-
-    scene: Scene
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def n_heads(self) -> int:

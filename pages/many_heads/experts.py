@@ -18,14 +18,14 @@ from pages.many_heads.patterns import (
 )
 from viz import limits
 from viz.components.bars import BarChart
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
 from viz.frame.modes import say
 from viz.frame.shared import Places
-from viz.frame.show import MAPS, show_bars
+from viz.frame.show import show_bars
 from viz.models.tokens import words_as_read
 from viz.params import Choice, Int, Scope
 
@@ -136,9 +136,6 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())
-    panels = [Panel(code=str(i), title=title, alt=title, labels=scene.labels[:n]) for i, title in enumerate(titles)]
-    words = {"says": t("map.says"), "axes": t("many_heads.experts.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="expert_map", data=packed, words=words)
+    show_maps(t, titles, maps, scene.labels[:n], key="expert_map", axes=t("many_heads.experts.axes"))
     if name in NEIGHBOURS and float(shares.max()) == 0:
         st.caption(t("many_heads.experts.masked"))

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pages.many_heads.context import ManyHeadsContext
 from viz.components.bars import BarChart
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
 from viz.figures.palette import BLUE, GREY
@@ -17,7 +17,7 @@ from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.modes.inner_steps import offer
 from viz.frame.shared import TOY_HEADS
-from viz.frame.show import MAPS, show_bars
+from viz.frame.show import show_bars
 from viz.params import Real, Scope
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
@@ -117,15 +117,10 @@ def draw(context: ManyHeadsContext) -> list[Check]:
 
 def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[int, float]]) -> None:
     t = context.t
-    panels = [
-        Panel(code=str(i), title=name, alt=name, labels=labels)
-        for i, name in enumerate(t("many_heads.head", head=i) for i in range(len(heads)))
-    ]
+    titles = [t("many_heads.head", head=i) for i in range(len(heads))]
     maps = torch.stack([row_softmax(offset_scores(len(labels), shares)) for shares in heads])
-    words = {"says": t("map.looks"), "axes": t("many_heads.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
     with st.container(width=360 if len(heads) == 1 else "stretch"):
-        MAPS.mount(key="two_places_maps", data=packed, words=words)
+        show_maps(t, titles, maps, labels, key="two_places_maps", axes=t("many_heads.axes"))
 
 
 @compute.cached

@@ -17,7 +17,7 @@ from viz.frame.first_pair import first_query
 from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
-from viz.frame.scene import Scene, chosen_head
+from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import QUERY, SECTION, Places
 from viz.models.capture import Call
 from viz.params.memory import Remembered
@@ -30,13 +30,12 @@ BASE_MASK: Remembered[str] = Remembered("_laid")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MasksContext:
+class MasksContext(SceneContext):
     """The first tokens of a text, a layer's q, k, v on them, one head, one query and a mask.
 
     Derived numbers are computed on first access, through the cache.
     """
 
-    scene: Scene
     n: int
     head: int
     query: int
@@ -72,11 +71,6 @@ class MasksContext:
     def options(self) -> Mapping[str, Any]:
         """Options of the layer's attention: its bias and scale."""
         return self._first["options"]
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:

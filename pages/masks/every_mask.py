@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pages.masks.checks import mask_check, weights_by_torch
 from pages.masks.context import MasksContext, begin_painting
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import MAPS, Panel, pack_maps
 from viz.core.analysis.checks import rounding
 from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
@@ -19,7 +19,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.inputs import DETAILS, MASK, PAINTED_MASK
 from viz.frame.scene import unsupported_part
-from viz.frame.show import MAPS, show_table
+from viz.frame.show import show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
 """Keys of the thumbnails and of the large maps."""

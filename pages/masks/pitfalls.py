@@ -10,7 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from pages.masks.checks import current_mask_check
 from pages.masks.context import MasksContext
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
@@ -27,7 +27,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import at_most, number, share, span
 from viz.frame.modes import say
 from viz.frame.shared import QUERY
-from viz.frame.show import MAPS, show_table
+from viz.frame.show import show_table
 from viz.frame.specs import Mask
 from viz.text.naming import list_token, name_token
 
@@ -120,7 +120,8 @@ def too_late(context: MasksContext) -> list[Check]:
         return []
     wrong = mask_after_softmax(context.scores, context.visible)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
-    _pair(context, titles, torch.stack([context.weights, wrong]), "late", t("masks.axes"))
+    maps = torch.stack([context.weights, wrong])
+    show_maps(t, titles, maps, context.labels, key="late", axes=t("masks.axes"))
     # The blocked weights are added up, since 1 minus the sum of a row would be rounding.
     lost = (context.every_head.weights[context.head] * ~context.visible).sum(-1) * sees
     most = int(lost.argmax())
@@ -137,7 +138,8 @@ def polarity(context: MasksContext) -> list[Check]:
     original, context = context, _with_causal_default(context)
     t, visible = context.t, context.visible
     titles = [t("masks.polarity_sdpa", n=int(visible.sum())), t("masks.polarity_mha", n=int((~visible).sum()))]
-    _pair(context, titles, torch.stack([visible, ~visible]).float(), "polarity", t("masks.axes_true"))
+    maps = torch.stack([visible, ~visible]).float()
+    show_maps(t, titles, maps, context.labels, key="polarity", axes=t("masks.axes_true"))
     if context.v.shape[-1] != context.k.shape[-1]:
         return [current_mask_check(context)]
     right, inverted = through(context, visible), through(context, ~visible)
@@ -172,16 +174,3 @@ def through(context: MasksContext, visible: Tensor) -> tuple[float, float] | Non
 
     module = through_mha(q, k, v, blocked=~visible, scale=scale)
     return off(module), off(scaled_dot_product_attention(q, k, v, attn_mask=visible, scale=scale))
-
-
-def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes: str) -> None:
-    """Draw two maps of the same tokens side by side."""
-    panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
-    packed = pack_maps(
-        panels,
-        maps,
-        what="weights",
-        limit=1.0,
-        gutter=True,
-    )
-    MAPS.mount(key=key, data=packed, words={"says": context.t("map.looks"), "axes": axes})

@@ -26,7 +26,7 @@ from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, provenance, say_layer_kinds, say_unknown
+from viz.frame.scene import Scene, SceneContext, provenance, say_layer_kinds, unknown_tokens
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.registry import SMALL_DECODER
@@ -54,13 +54,12 @@ class Word:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextWordContext:
+class NextWordContext(SceneContext):
     """A decoder's text; ``at`` is the token to predict after, ``word`` is followed, ``against`` compared or None.
 
     ``source`` is the page's, or, with ``example``, one with the same text for a decoder that the user did not choose.
     """
 
-    scene: Scene
     source: Source
     example: bool
     tokens: Tokens
@@ -68,11 +67,6 @@ class NextWordContext:
     word: Word
     against: Word | None
     drawn: set[str] = field(default_factory=set)
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -130,7 +124,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     if name in OF_TWINS:
         describe_twin(scene.t, name)
     if example:
-        say_unknown(scene.t, name, model(name).tokenizer, context.tokens)
+        unknown_tokens(scene.t, name, context.tokens)
     if len(context.labels) < len(read(context.source).tokens.labels):
         st.caption(scene.t("next_word.first", n=len(context.labels)))
     return context

@@ -17,14 +17,13 @@ from viz.frame import compute
 from viz.frame.compute.positions import every_encoding, own_rows, row_gain
 from viz.frame.format import number
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, mask_added, provenance, source_line
+from viz.frame.scene import Scene, SceneContext, mask_added, provenance, source_line
 from viz.frame.shared import HEAD
 from viz.frame.specs import Placing
 from viz.models.capture import Capture
 from viz.models.positions import first
 from viz.models.tokens import Tokens
 from viz.params import Int, Real
-from viz.text import Translate
 
 FOUR_ABREAST = 800
 """Width in pixels at which a strip of small maps has four in a row."""
@@ -39,21 +38,15 @@ PLACE_HEAD = HEAD.variant(name="place_head", default=2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionsContext:
+class PositionsContext(SceneContext):
     """A text's first tokens, one head of the first layer, and the settings of all encodings.
 
     The rest (the text without positions, the encodings) is computed on first access.
     """
 
-    scene: Scene
     tokens: Tokens
     head: int
     placing: Placing
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def n(self) -> int:
@@ -100,10 +93,6 @@ class PositionsContext:
     def name(self, code: str) -> str:
         """Return the name of an encoding."""
         return self.t(f"positions.name_{code}")
-
-    def map_words(self) -> dict[str, str]:
-        """The texts of a strip of maps."""
-        return {"says": self.t("map.says"), "axes": self.t("positions.axes")}
 
     def with_positions(self, code: str, order: tuple[int, ...] = ()) -> Placing:
         """Return the page's settings with one encoding, and the words in an order."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from pages.positions import compute
 from pages.positions.checks import asked_mask, map_checks, sinusoids_by_hand
 from pages.positions.context import ALPHA, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer, turns_whole
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import MAPS, Panel, pack_maps
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
@@ -21,7 +21,7 @@ from viz.frame.format import at_most, number
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.scene import say_error
-from viz.frame.show import MAPS, show_lines, show_matrix
+from viz.frame.show import show_lines, show_matrix
 from viz.params import Choice
 from viz.text import join_names
 
@@ -130,7 +130,8 @@ def _strip(comparison: Comparison) -> str:
         profile_limit=comparison.limit,
     )
     with st.container(width=FOUR_ABREAST):
-        MAPS.mount(key=STRIP, data=packed, words=context.map_words(), on={"chosen": _open})
+        words = {"says": context.t("map.says"), "axes": context.t("positions.axes")}
+        MAPS.mount(key=STRIP, data=packed, words=words, on={"chosen": _open})
     st.caption(context.t("positions.strip_says", limit=number(comparison.limit)))
     if context.rows is None:
         st.caption(context.t("positions.no_learned"))

@@ -11,7 +11,7 @@ from torch import Tensor
 from pages.positions import compute as own_compute
 from pages.positions import orders
 from pages.positions.context import FOUR_ABREAST, PositionsContext
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import sdpa_weights, worst
 from viz.core.analysis.map_statistics import uniform, weight_at_offset
 from viz.core.attention import AttentionTrace
@@ -22,7 +22,7 @@ from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
 from viz.frame.modes import say
 from viz.frame.scene import say_error
-from viz.frame.show import MAPS, show_table
+from viz.frame.show import show_table
 from viz.models.capture import Capture
 
 
@@ -105,20 +105,11 @@ def _maps(context: PositionsContext, previous_head: PreviousTokenHead) -> None:
     t = context.t
     # Each map has other words in these places.
     places = tuple(map(str, range(len(previous_head.weights("own")))))
-    titles = {case: t(f"positions.case_{case}") for case in previous_head.cases}
-    panels = [Panel(code=case, title=title, alt=title, labels=places) for case, title in titles.items()]
-    packed = pack_maps(
-        panels,
-        torch.stack([previous_head.weights(case) for case in previous_head.cases]),
-        what="weights",
-        limit=1.0,
-    )
+    titles = [t(f"positions.case_{case}") for case in previous_head.cases]
+    maps = torch.stack([previous_head.weights(case) for case in previous_head.cases])
+    sentence, axes = t("positions.places_say"), t("positions.places_axes")
     with st.container(width=FOUR_ABREAST):
-        MAPS.mount(
-            key="evidence_maps",
-            data=packed,
-            words={"says": t("positions.places_say"), "axes": t("positions.places_axes")},
-        )
+        show_maps(t, titles, maps, places, key="evidence_maps", sentence=sentence, axes=axes)
 
 
 def _table(context: PositionsContext, means: Mapping[str, float]) -> None:

@@ -7,7 +7,7 @@ from torch import Tensor
 from pages.positions import compute, orders
 from pages.positions.checks import map_checks
 from pages.positions.context import PositionsContext, refuse_later_layer
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import worst
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import restore_order
@@ -15,7 +15,6 @@ from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.format import at_most
 from viz.frame.modes import say
-from viz.frame.show import MAPS
 from viz.params import Choice
 
 ORDER = Choice("order", among=("shuffled", "reversed"))
@@ -82,10 +81,7 @@ def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
         for encoding in ("none", code)
         for which in ("as_written", "put_back")
     ]
-    panels = [Panel(code=str(i), title=title, alt=title, labels=labels) for i, title in enumerate(titles)]
-    words = context.map_words()
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="need_maps", data=packed, words=words)
+    show_maps(t, titles, maps, labels, key="need_maps", axes=t("positions.axes"))
 
 
 def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Check]:

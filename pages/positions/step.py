@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import PositionsContext
 from pages.positions.sinusoids import AT, Table, chosen_table
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.positions import frequencies, rotation, sinusoidal
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.errors import ModelError
@@ -22,7 +22,7 @@ from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import at_most, in_formula, number
 from viz.frame.modes import say
-from viz.frame.show import MAPS, show_lines
+from viz.frame.show import show_lines
 from viz.params import Int
 
 SHOWN_ROWS = 128
@@ -158,12 +158,10 @@ def _distance(context: PositionsContext, profiles: Mapping[str, OffsetProfile]) 
 def _products(context: PositionsContext, cosines: Mapping[str, Tensor]) -> None:
     t, n = context.t, min(SHOWN_ROWS, *(len(cosine) for cosine in cosines.values()))
     labels = tuple(map(str, range(n)))
-    titles = {name: t("positions.products", name=name) for name in cosines}
-    panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
+    titles = [t("positions.products", name=name) for name in cosines]
     values = torch.stack([cosine[:n, :n] for cosine in cosines.values()])
-    words = {"says": t("positions.rows_say"), "axes": t("positions.rows_axes", last=n - 1)}
-    packed = pack_maps(panels, values, what="scores", limit=1.0, gutter=True)
-    MAPS.mount(key="products", data=packed, words=words)
+    sentence, axes = t("positions.rows_say"), t("positions.rows_axes", last=n - 1)
+    show_maps(t, titles, values, labels, key="products", what="scores", sentence=sentence, axes=axes)
 
 
 def formula(context: PositionsContext) -> str:

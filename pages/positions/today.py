@@ -10,7 +10,7 @@ from torch import Tensor
 from pages.positions.checks import asked_mask, asked_scale, rope_scores, scores_by_hand
 from pages.positions.compute import queries_and_keys
 from pages.positions.context import PositionsContext
-from viz.components.maps import Panel, pack_maps, unpack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import row_softmax
 from viz.core.mistakes.masks import sdpa_weights
@@ -22,7 +22,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import at_most, number
 from viz.frame.modes import say
 from viz.frame.scene import say_error
-from viz.frame.show import MAPS, show_lines
+from viz.frame.show import show_lines
 from viz.params import Int, Real
 from viz.text import paragraph
 
@@ -202,12 +202,9 @@ def _name(context: PositionsContext, name: str, kind: Turning) -> str:
 
 def _show_maps(context: PositionsContext, turning: Turning, weights: dict[str, Tensor]) -> Tensor:
     """Draw the head's map with both, and return the maps as the browser reads them."""
-    labels = context.tokens.labels
-    titles = {name: _name(context, name, kind) for name, kind in kinds(turning).items()}
-    panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
-    packed = pack_maps(panels, torch.stack(list(weights.values())), what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="today_maps", data=packed, words=context.map_words())
-    return unpack_maps(packed)
+    t, titles = context.t, [_name(context, name, kind) for name, kind in kinds(turning).items()]
+    maps = torch.stack(list(weights.values()))
+    return show_maps(t, titles, maps, context.tokens.labels, key="today_maps", axes=t("positions.axes"))
 
 
 def speeds_by_turns(turning: Turning) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pages.share_kv import compute
 from viz import limits
-from viz.components.maps import Panel, pack_maps, unpack_maps
+from viz.components.maps import show_maps
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
@@ -21,9 +21,8 @@ from viz.frame.compute import model
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.page import ALL
-from viz.frame.scene import Scene, mask_has_effect, model_own
+from viz.frame.scene import Scene, SceneContext, mask_has_effect, model_own
 from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
-from viz.frame.show import MAPS
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate
@@ -36,19 +35,13 @@ def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareKvContext:
+class ShareKvContext(SceneContext):
     """A layer of heads, and G, its number of key/value heads.
 
     Seeded heads are drawn with G; a model's own are pooled into G.
     """
 
-    scene: Scene
     n_kv_heads: int
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def call(self) -> Call:
@@ -179,8 +172,4 @@ def say_if_not_causal(context: ShareKvContext) -> None:
 
 def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> Tensor:
     """Draw one or two maps of weights on the same tokens, side by side; return them as the browser reads them."""
-    panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]
-    words = {"says": t("map.says"), "axes": t("share_kv.axes")}
-    packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key=key, data=packed, words=words)
-    return unpack_maps(packed)
+    return show_maps(t, titles, maps, tuple(labels), key=key, axes=t("share_kv.axes"))

@@ -13,7 +13,7 @@ from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, mask_has_effect
+from viz.frame.scene import Scene, SceneContext, mask_has_effect
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.params import Int, Scope, TokenIndex
@@ -51,20 +51,14 @@ FROM_TOKEN = TokenIndex(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StackingContext:
+class StackingContext(SceneContext):
     """A text, a stack of layers with the chips' mask in each, and one token of the last layer."""
 
-    scene: Scene
     plan: BlockPlan
     query: int
     tokens: Tokens
     rendered_controls: set[str] = field(default_factory=set)
     """Shared controls that a section has already drawn."""
-
-    @property
-    def t(self) -> Translate:
-        """Texts in the user's language."""
-        return self.scene.t
 
     @property
     def source(self) -> Source:

@@ -11,7 +11,7 @@ from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, chosen_head
+from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import KEY, QUERY, Places
 from viz.models.capture import Call
 from viz.text import Translate
@@ -19,18 +19,12 @@ from viz.text.naming import list_token
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepByStepContext:
+class StepByStepContext(SceneContext):
     """One head of the scene's layer, one query (the word that looks) and one key (the word it looks at)."""
 
-    scene: Scene
     head: int
     query: int
     key: int
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def trace(self) -> MultiHeadTrace:

@@ -1,25 +1,13 @@
-"""Data of the pictures by hand: small matrices of formatted numbers, and the calculation of each number.
-
-A picture is a product (the left matrix, and above each result its right factor) or a list of matrices, each computed
-elementwise from the one before. The browser prints and calculates nothing.
-"""
+"""Small matrices of formatted numbers, and calculations written out: the browser prints and calculates nothing."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
-
-from pages.step_by_step.own_numbers.example import OwnExample
-from viz.text import Translate
 
 Token = tuple[str, str]
 """Text of a calculation and its role: "row", "column", "result", "up" (an exponent) or none."""
-
-WORDS, WIDTH = 3, 4
-PLACES = tuple(str(place + 1) for place in range(WIDTH))
-ROOT = f"√{WIDTH}"
 
 
 def format_number(value: float) -> str:
@@ -48,7 +36,8 @@ def _factor(value: float) -> str:
     return f"({format_number(value)})" if value < 0 else format_number(value)
 
 
-def _result(value: float) -> list[Token]:
+def outcome(value: float) -> list[Token]:
+    """Write a result behind its equals sign."""
     return [(_equals(value), ""), (format_number(value), "result")]
 
 
@@ -63,7 +52,7 @@ def sum_of_products(row: Sequence[float], column: Sequence[float], result: float
     for a, b in zip(row, column, strict=True):
         tokens += [(" + ", "")] * bool(tokens) + [(_factor(a), "row"), ("·", "")]
         tokens.append((_factor(b), "column"))
-    return tokens + _result(result)
+    return tokens + outcome(result)
 
 
 def block(
@@ -88,142 +77,6 @@ def block(
     }
 
 
-def _product(left_matrix: Tensor, top_matrix: Tensor, result: Tensor) -> list[list[list[Token]]]:
-    """Write out the calculation of each number of ``left_matrix @ top_matrix``."""
-    columns = top_matrix.T.tolist()
-    return [
-        [sum_of_products(row, column, value) for column, value in zip(columns, values, strict=True)]
-        for row, values in zip(left_matrix.tolist(), result.tolist(), strict=True)
-    ]
-
-
-class Pictures:
-    """The nine pictures of an example, in the user's language."""
-
-    def __init__(self, t: Translate, example: OwnExample) -> None:
-        self.t, self.example, self.trace, self.words = t, example, example.trace, example.words
-
-    def of(self, step: int) -> dict[str, Any]:
-        """The picture of a step."""
-        steps = (self._x, self._w, self._qkv, self._scores, self._scaled, self._masked, self._weights, self._output)
-        return (*steps, self._leaves)[step - 1]()
-
-    def _input_block(self, name: str, symbol: str) -> dict[str, Any]:
-        rows = self.words if name == "x" else PLACES
-        return block(symbol, self.example.inputs[name], rows, PLACES, edit=name)
-
-    def _x(self) -> dict[str, Any]:
-        return {"blocks": [self._input_block("x", "X") | {"words": True}]}
-
-    def _w(self) -> dict[str, Any]:
-        return {"blocks": [self._input_block(f"w_{letter}", f"W_{letter.upper()}") for letter in "qkv"]}
-
-    def _qkv(self) -> dict[str, Any]:
-        x, results = self.example.inputs["x"], zip("qkv", (self.trace.q, self.trace.k, self.trace.v), strict=True)
-        pairs = []
-        for letter, (values,) in results:
-            lines = _product(x, self.example.inputs[f"w_{letter}"], values)
-            captions = self._vector_captions(f"hand_says_{letter}", values)
-            result = block(letter.upper(), values, self.words, PLACES) | {"lines": lines, "says": captions}
-            pairs.append(
-                {
-                    "code": letter.upper(),
-                    "top": self._input_block(f"w_{letter}", f"W_{letter.upper()}"),
-                    "result": result,
-                }
-            )
-        return {"left": self._input_block("x", "X"), "pairs": pairs}
-
-    def _scores(self) -> dict[str, Any]:
-        (q,), (k,), (scores,) = self.trace.q, self.trace.k, self.trace.scores
-        result = self._pairs("S", scores, "hand_says_scores") | {"lines": _product(q, k.T, scores)}
-        top = block("Kᵀ", k.T, PLACES, self.words)
-        return {"left": block("Q", q, self.words, PLACES), "pairs": [{"code": "S", "top": top, "result": result}]}
-
-    def _scaled(self) -> dict[str, Any]:
-        (before,), (after,) = self.trace.scores, self.trace.scaled
-        root = format_number(math.sqrt(WIDTH))
-        lines = [
-            [
-                [
-                    (format_number(a), "row"),
-                    (f" / {ROOT} = ", ""),
-                    (format_number(a), "row"),
-                    (f" / {root}", ""),
-                    *_result(b),
-                ]
-                for a, b in zip(*rows, strict=True)
-            ]
-            for rows in zip(before.tolist(), after.tolist(), strict=True)
-        ]
-        result = self._pairs(f"S / {ROOT}", after, "hand_says_scaled") | {"lines": lines}
-        return {"blocks": [block("S", before, self.words, self.words), result]}
-
-    def _masked(self) -> dict[str, Any]:
-        (before,), (after,) = self.trace.scaled, self.trace.masked
-        lines = [
-            [[(format_number(a), "row"), (" → ", ""), (format_number(b), "result")] for a, b in zip(*rows, strict=True)]
-            for rows in zip(before.tolist(), after.tolist(), strict=True)
-        ]
-        keys = [["hand_says_blocked" if b == -math.inf else "hand_says_allowed" for b in row] for row in after.tolist()]
-        result = self._pairs("S̃", after, keys) | {"lines": lines}
-        return {"blocks": [block(f"S / {ROOT}", before, self.words, self.words), result]}
-
-    def _weights(self) -> dict[str, Any]:
-        (masked,), (weights,), words = self.trace.masked, self.trace.weights, range(WORDS)
-        exps, shifts = [self.example.exponentials(0, i) for i in words], [self.example.shift(0, i) for i in words]
-        lines = [
-            [power_share(masked[i].tolist(), shifts[i], exps[i], j, float(weights[i, j])) for j in range(len(row))]
-            for i, row in enumerate(weights)
-        ]
-        result = self._pairs("A", weights, "hand_says_weights") | {"lines": lines, "kind": "weights"}
-        result["notes"] = [self._shifted(shift) for shift in shifts]
-        sums = block("e^S̃", torch.tensor(exps), self.words, [*self.words, "Σ"]) | {"sums": True}
-        return {"blocks": [block("S̃", masked, self.words, self.words), sums, result]}
-
-    def _shifted(self, shift: float) -> str:
-        return self.t("step_by_step.hand_shift", peak=format_number(shift)) if shift else ""
-
-    def _output(self) -> dict[str, Any]:
-        (weights,), (v,), (output,) = self.trace.weights, self.trace.v, self.trace.head_outputs
-        captions = self._vector_captions("hand_says_output", output)
-        result = block("Z", output, self.words, PLACES) | {"lines": _product(weights, v, output), "says": captions}
-        left_block = block("A", weights, self.words, self.words, kind="weights")
-        return {
-            "left": left_block,
-            "pairs": [{"code": "Z", "top": block("V", v, self.words, PLACES), "result": result}],
-            "named": True,
-        }
-
-    def _leaves(self) -> dict[str, Any]:
-        (output,), (added,) = self.trace.head_outputs, self.trace.contributions
-        lines, captions = (
-            _product(output, self.example.inputs["w_o"], added),
-            self._vector_captions("hand_says_leaves", added),
-        )
-        result = block("Z W_O", added, self.words, PLACES) | {"lines": lines, "says": captions}
-        top = self._input_block("w_o", "W_O")
-        return {"left": block("Z", output, self.words, PLACES), "pairs": [{"code": "C", "top": top, "result": result}]}
-
-    def _vector_captions(self, key: str, values: Tensor) -> list[list[str]]:
-        """Return a caption for each number of each word's vector."""
-        return [
-            [self.t(f"step_by_step.{key}", word=word, n=place + 1) for place in range(values.shape[1])]
-            for word in self.words
-        ]
-
-    def _pairs(self, name: str, values: Tensor, keys: str | list[list[str]]) -> dict[str, Any]:
-        """Return a result with a number for each query and key."""
-        captions = [
-            [
-                self.t(f"step_by_step.{keys if isinstance(keys, str) else keys[i][j]}", query=query, key=key)
-                for j, key in enumerate(self.words)
-            ]
-            for i, query in enumerate(self.words)
-        ]
-        return block(name, values, self.words, self.words) | {"says": captions}
-
-
 def power_share(masked: Sequence[float], shift: float, exps: Sequence[float], at: int, weight: float) -> list[Token]:
     """Write out the exponential of a score, divided by the sum of its row."""
     *parts, total = exps
@@ -234,4 +87,4 @@ def power_share(masked: Sequence[float], shift: float, exps: Sequence[float], at
 
     below = [token for m, score in enumerate(masked) for token in ([(" + ", "")] * bool(m) + power(score))]
     quotient = [(" ≈ ", ""), (format_number(parts[at]), "row"), (" / ", ""), (format_number(total), "column")]
-    return [*power(masked[at]), (" / (", ""), *below, (")", ""), *quotient, *_result(weight)]
+    return [*power(masked[at]), (" / (", ""), *below, (")", ""), *quotient, *outcome(weight)]

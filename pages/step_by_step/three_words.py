@@ -1,16 +1,20 @@
 """One head on three words, in numbers to redo on paper; the user can change every one."""
 
+import math
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Protocol, TypeGuard
 
 import streamlit as st
+import torch
+from torch import Tensor
 
-from pages.step_by_step.hand_pictures import WIDTH, WORDS, Pictures
+from pages.step_by_step.hand_pictures import block, format_number, outcome, sum_of_products
+from pages.step_by_step.own_numbers.editor import are_words, edit_number, example_of_link, rename
 from pages.step_by_step.own_numbers.example import OwnExample, checks
 from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, of_matrices, to_code
+from pages.step_by_step.own_numbers.pictures import OwnPicture
 from pages.step_by_step.printed import FILM, MATRIX_VIEW, words_of
 from pages.step_by_step.printed import WORDS as WORD_NAMES
 from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, is_whole_page, stepper, visible_steps
@@ -22,6 +26,9 @@ from viz.lessons.subject import Subject
 from viz.params import Choice, Flag, Ints, Text
 from viz.text import Translate
 
+WORDS, WIDTH = 3, 4
+PLACES = tuple(str(place + 1) for place in range(WIDTH))
+ROOT = f"√{WIDTH}"
 MASK_STEP = 6
 LETTERS = ("Q", "K", "V")
 FIRST_CELL = (1, 2)
@@ -39,10 +46,6 @@ FORMULAS = {
 }
 
 
-SEPARATOR = "|"
-"""Separates the words in a link; no word contains it."""
-
-
 @cache
 def default_numbers() -> Numbers:
     """Read the numbers of ``assets/by_hand.toml``."""
@@ -57,28 +60,6 @@ def is_small(code: str) -> bool:
     return all(abs(number) <= 100 * limits.HAND_NUMBER for number in numbers.hundredths)
 
 
-def read_words(code: str) -> tuple[str, ...]:
-    """Decode the words of a link, each truncated to the limit.
-
-    Raises:
-        ValueError: if they are not three.
-
-    Example:
-        >>> read_words("cats|eat|fish")
-        ('cats', 'eat', 'fish')
-    """
-    words = tuple(word.strip()[: limits.HAND_CHARACTERS] for word in code.split(SEPARATOR, WORDS))
-    if len(words) != WORDS or not all(words):
-        raise ValueError(f"{len(words)} words, not {WORDS}")
-    return words
-
-
-def _are_words(code: str) -> bool:
-    with suppress(ValueError):
-        return not code or bool(read_words(code))
-    return False
-
-
 def _is_cell(cell: Any) -> TypeGuard[list[int]]:
     if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(place, int) for place in cell):
         return False
@@ -86,7 +67,7 @@ def _is_cell(cell: Any) -> TypeGuard[list[int]]:
 
 
 NUMBERS = Text("numbers", lambda _: to_code(default_numbers()), allows=is_small)
-NAMES = shared.WORDS.variant(allows=_are_words)
+NAMES = shared.WORDS.variant(allows=are_words)
 """The words, if the user changed them."""
 CAUSAL = Flag("hand_causal")
 CELL = Ints("cell", FIRST_CELL, allows=_is_cell)
@@ -104,7 +85,7 @@ class HasLanguage(Protocol):
 
 def draw(context: HasLanguage) -> list[Check]:
     """Draw the selected step of the small example, or all of them."""
-    t, step, example = context.t, STEP.read(), _example(context.t)
+    t, step, example = context.t, STEP.read(), example_of_link(context.t, NUMBERS, NAMES, CAUSAL)
     if not is_whole_page():
         stepper(t, step)
     for n in visible_steps(step):
@@ -119,7 +100,7 @@ def draw(context: HasLanguage) -> list[Check]:
 
 def subject(context: HasLanguage) -> Subject:
     """Return the example as the subject of a lesson's question."""
-    example = _example(context.t)
+    example = example_of_link(context.t, NUMBERS, NAMES, CAUSAL)
     trace = example.trace
     return Subject(
         labels=example.words,
@@ -138,18 +119,15 @@ def formula(_: HasLanguage) -> str:
     return " ".join(lines)
 
 
-def _example(t: Translate) -> OwnExample:
-    """Return the example with the words, numbers and mask of the link."""
-    words = read_words(NAMES.read() or t("step_by_step.hand_words"))
-    return OwnExample(words=words, numbers=from_code(NUMBERS.read()), is_causal=CAUSAL.read())
-
-
 def _picture(t: Translate, example: OwnExample, n: int) -> None:
     """Draw the matrices of a step; a click explains a number, typing replaces it."""
     letter = LETTER.read()
     parameters = {"cell": CELL.read(), "letter": letter, "most": limits.HAND_NUMBER, "step": n}
-    rename = partial(_rename, example.words)
-    on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
+    on: dict[str, Callable[[Any], None]] = {
+        "chosen": _choose,
+        "edited": partial(edit_number, NUMBERS, tuple(example.numbers.shapes)),
+        "renamed": partial(rename, NAMES),
+    }
     MATRIX_VIEW.mount(
         key=f"three_words_{n}",
         data=Pictures(t, example).of(n) | parameters,
@@ -158,26 +136,124 @@ def _picture(t: Translate, example: OwnExample, n: int) -> None:
     )
 
 
+class Pictures:
+    """The nine pictures of an example, in the user's language.
+
+    A picture is a product (the left matrix, and above each result its right factor) or a list of matrices, each
+    computed elementwise from the one before.
+    """
+
+    def __init__(self, t: Translate, example: OwnExample) -> None:
+        self.t, self.example, self.trace, self.words = t, example, example.trace, example.words
+        self.explain_number = OwnPicture(t, example, editable=()).explain_number
+
+    def of(self, step: int) -> dict[str, Any]:
+        """The picture of a step."""
+        steps = (self._x, self._w, self._qkv, self._scores, self._scaled, self._masked, self._weights, self._output)
+        return (*steps, self._leaves)[step - 1]()
+
+    def _input_block(self, name: str, symbol: str) -> dict[str, Any]:
+        rows = self.words if name == "x" else PLACES
+        return block(symbol, self.example.inputs[name], rows, PLACES, edit=name)
+
+    def _x(self) -> dict[str, Any]:
+        return {"blocks": [self._input_block("x", "X") | {"words": True}]}
+
+    def _w(self) -> dict[str, Any]:
+        return {"blocks": [self._input_block(f"w_{letter}", f"W_{letter.upper()}") for letter in "qkv"]}
+
+    def _qkv(self) -> dict[str, Any]:
+        pairs = []
+        for letter, (values,) in zip("QKV", (self.trace.q, self.trace.k, self.trace.v), strict=True):
+            result = self._computed(f"{letter.lower()}0", letter, values)
+            top = self._input_block(f"w_{letter.lower()}", f"W_{letter}")
+            pairs.append({"code": letter, "top": top, "result": result})
+        return {"left": self._input_block("x", "X"), "pairs": pairs}
+
+    def _scores(self) -> dict[str, Any]:
+        (q,), (k,), (scores,) = self.trace.q, self.trace.k, self.trace.scores
+        lines = [
+            [sum_of_products(query, key, value) for key, value in zip(k.tolist(), row, strict=True)]
+            for query, row in zip(q.tolist(), scores.tolist(), strict=True)
+        ]
+        result = self._pairs("S", scores, "hand_says_scores") | {"lines": lines}
+        top = block("Kᵀ", k.T, PLACES, self.words)
+        return {"left": block("Q", q, self.words, PLACES), "pairs": [{"code": "S", "top": top, "result": result}]}
+
+    def _scaled(self) -> dict[str, Any]:
+        (before,), (after,) = self.trace.scores, self.trace.scaled
+        root = format_number(math.sqrt(WIDTH))
+        lines = [
+            [
+                [
+                    (format_number(a), "row"),
+                    (f" / {ROOT} = ", ""),
+                    (format_number(a), "row"),
+                    (f" / {root}", ""),
+                    *outcome(b),
+                ]
+                for a, b in zip(*rows, strict=True)
+            ]
+            for rows in zip(before.tolist(), after.tolist(), strict=True)
+        ]
+        result = self._pairs(f"S / {ROOT}", after, "hand_says_scaled") | {"lines": lines}
+        return {"blocks": [block("S", before, self.words, self.words), result]}
+
+    def _masked(self) -> dict[str, Any]:
+        (before,), (after,) = self.trace.scaled, self.trace.masked
+        lines = [
+            [[(format_number(a), "row"), (" → ", ""), (format_number(b), "result")] for a, b in zip(*rows, strict=True)]
+            for rows in zip(before.tolist(), after.tolist(), strict=True)
+        ]
+        keys = [["hand_says_blocked" if b == -math.inf else "hand_says_allowed" for b in row] for row in after.tolist()]
+        result = self._pairs("S̃", after, keys) | {"lines": lines}
+        return {"blocks": [block(f"S / {ROOT}", before, self.words, self.words), result]}
+
+    def _weights(self) -> dict[str, Any]:
+        (masked,), (weights,) = self.trace.masked, self.trace.weights
+        exps = torch.tensor([self.example.exponentials(0, i) for i in range(WORDS)])
+        sums = block("e^S̃", exps, self.words, [*self.words, "Σ"]) | {"sums": True}
+        result = self._computed("a0", "A", weights, self.words) | {"kind": "weights"}
+        result["notes"] = [self.explain_number(f"a0-{i}-0")["note"] for i in range(WORDS)]
+        return {"blocks": [block("S̃", masked, self.words, self.words), sums, result]}
+
+    def _output(self) -> dict[str, Any]:
+        (weights,), (v,), (output,) = self.trace.weights, self.trace.v, self.trace.head_outputs
+        top, left = block("V", v, self.words, PLACES), block("A", weights, self.words, self.words, kind="weights")
+        pairs = [{"code": "Z", "top": top, "result": self._computed("z0", "Z", output)}]
+        return {"left": left, "pairs": pairs, "named": True}
+
+    def _leaves(self) -> dict[str, Any]:
+        (output,), top = self.trace.head_outputs, self._input_block("w_o", "W_O")
+        pairs = [{"code": "C", "top": top, "result": self._computed("o", "Z W_O", self.trace.output)}]
+        return {"left": block("Z", output, self.words, PLACES), "pairs": pairs}
+
+    def _computed(self, name: str, symbol: str, values: Tensor, columns: Sequence[str] = PLACES) -> dict[str, Any]:
+        """Return a result with the calculation and the caption of each number."""
+        numbers = [
+            [self.explain_number(f"{name}-{i}-{j}") for j in range(len(columns))] for i in range(len(self.words))
+        ]
+        lines, captions = ([[number[part] for number in row] for row in numbers] for part in ("line", "says"))
+        return block(symbol, values, self.words, columns) | {"lines": lines, "says": captions}
+
+    def _pairs(self, name: str, values: Tensor, keys: str | list[list[str]]) -> dict[str, Any]:
+        """Return a result with a number for each query and key."""
+        captions = [
+            [
+                self.t(f"step_by_step.{keys if isinstance(keys, str) else keys[i][j]}", query=query, key=key)
+                for j, key in enumerate(self.words)
+            ]
+            for i, query in enumerate(self.words)
+        ]
+        return block(name, values, self.words, self.words) | {"says": captions}
+
+
 def _choose(message: Mapping[str, Any]) -> None:
     """Select the number to explain."""
     cell, letter = message.get("cell"), message.get("letter")
     if _is_cell(cell) and letter in LETTERS:
         CELL.set(cell)
         LETTER.set(letter)
-
-
-def _edit(message: Mapping[str, Any]) -> None:
-    """Set a number that the user typed; ignore one without a place, or too large."""
-    with suppress(ValueError):
-        if is_small(code := to_code(from_code(NUMBERS.value).with_number(**message))):
-            NUMBERS.set(code)
-
-
-def _rename(words: tuple[str, ...], message: Mapping[str, Any]) -> None:
-    """Set a word that the user typed."""
-    row, word = message["row"], message["word"].replace(SEPARATOR, " ")
-    with suppress(ValueError):
-        NAMES.set(SEPARATOR.join(read_words(SEPARATOR.join([*words[:row], word, *words[row + 1 :]]))))
 
 
 def _reset_numbers() -> None:

@@ -7,13 +7,12 @@ import streamlit as st
 from pages.two_sequences.compute import self_attention_error
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.cost.attention import attention_flops, parameters
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.heads import HeadWeights
 from viz.frame.checks import Check, check
 from viz.frame.scene import Scene
-from viz.frame.show import MAPS
 
 ROWS = ("q", "kv", "map", "parameters", "flops", "mask", "for", "where")
 
@@ -71,17 +70,9 @@ def _map(context: TwoSequencesContext, name: str) -> None:
     """Draw the head's map of the target on itself, or on the source."""
     t, scene, n = context.t, getattr(context, name), limits.SCORED_TOKENS
     title = t(f"two_sequences.title_{name}", layer=scene.layer_number, head=context.head)
-    panel = Panel(
-        code=name,
-        title=title,
-        alt=title,
-        labels=scene.capture.queries.labels[:n],
-        columns=scene.capture.tokens.labels[:n],
-    )
-    words = {"says": t("map.looks"), "axes": ""}
-    weights = scene.trace.weights[context.head, :n, :n]
-    packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key=f"map_{name}", data=packed, words=words)
+    rows, columns = (tokens.labels[:n] for tokens in (scene.capture.queries, scene.capture.tokens))
+    weights = scene.trace.weights[context.head, :n, :n][None]
+    show_maps(t, [title], weights, rows, columns=columns, key=f"map_{name}", axes="")
 
 
 def _table(context: TwoSequencesContext) -> str:

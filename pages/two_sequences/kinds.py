@@ -10,14 +10,13 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, rows_error, worst
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.modes import say
-from viz.frame.show import MAPS
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 from viz.params import Choice, Flag, Int
@@ -106,13 +105,8 @@ def draw_heads(widths: Widths, *, same: bool) -> tuple[GeneralHead, ...]:
 def _maps(context: TwoSequencesContext, trace: GeneralTrace) -> None:
     t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
     rows, columns = capture.queries.labels[:n], capture.tokens.labels[:n]
-    panels = []
-    for head, kind in enumerate(KINDS):
-        title = t("two_sequences.kinds.title_head", head=head, kind=t(NAMES[kind]))
-        panels.append(Panel(code=str(head), title=title, alt=title, labels=rows, columns=columns))
-    words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
-    packed = pack_maps(panels, trace.weights, what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="kinds_maps", data=packed, words=words)
+    titles = [t("two_sequences.kinds.title_head", head=head, kind=t(NAMES[kind])) for head, kind in enumerate(KINDS)]
+    show_maps(t, titles, trace.weights, rows, columns=columns, key="kinds_maps", axes=t("two_sequences.axes"))
     if context.is_cut:
         st.caption(t("two_sequences.first", n=n))
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
 from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import row_softmax
@@ -18,7 +18,7 @@ from viz.core.heads import share_kv
 from viz.core.variants.scoring import AdditiveWeights, Scoring, scorings
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
-from viz.frame.show import MAPS, show_table
+from viz.frame.show import show_table
 from viz.params import Int
 from viz.text import Translate
 
@@ -97,10 +97,7 @@ def _costs(name: str, way: Scoring, scores: Tensor, t: Translate) -> dict[str, A
 
 def _maps(context: TwoSequencesContext, scores: Mapping[str, Tensor]) -> None:
     t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
-    titles = {name: t(f"two_sequences.score_{name}") for name in scores}
+    titles = [t(f"two_sequences.score_{name}") for name in scores]
     queries, keys = capture.queries.labels[:n], capture.tokens.labels[:n]
-    panels = [Panel(code=name, title=title, alt=title, labels=queries, columns=keys) for name, title in titles.items()]
-    words = {"says": t("map.looks"), "axes": t("two_sequences.axes")}
     weights = row_softmax(torch.stack(list(scores.values())))
-    packed = pack_maps(panels, weights, what="weights", limit=1.0, gutter=True)
-    MAPS.mount(key="score_maps", data=packed, words=words)
+    show_maps(t, titles, weights, queries, columns=keys, key="score_maps", axes=t("two_sequences.axes"))

@@ -3,7 +3,7 @@
 Rows are queries, columns are keys; the two may be different texts. Pictures of the same size are drawn in the same way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,13 @@ import torch
 from torch import Tensor
 
 from viz.components.head_grid import pack
+from viz.components.kinds import Text
 from viz.components.unpack import unpack
+from viz.components.view import View
+from viz.text import Translate
+
+MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
+"""Maps side by side; a map that is chosen is sent by its code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,3 +115,33 @@ def unpack_maps(data: bytes) -> Tensor:
     """Return the values (maps, Q, K) in packed bytes, as the browser reads them."""
     header, blocks = unpack(data)
     return torch.from_numpy(blocks["values"]).view(len(header["maps"]), header["rows"], header["n"])
+
+
+def show_maps(
+    t: Translate,
+    titles: Iterable[str],
+    maps: Tensor,
+    rows: tuple[str, ...],
+    *,
+    key: str,
+    axes: str,
+    columns: tuple[str, ...] = (),
+    alt: str = "",
+    sentence: str = "",
+    what: str = "weights",
+    limit: float = 1.0,
+) -> Tensor:
+    """Show maps (maps, Q, K) side by side; return them as the browser reads them, for a check.
+
+    ``columns`` are the keys where these are other tokens than the queries; then there is no offset to be read off.
+    ``alt`` is what all of them show, if their titles do not say it, and ``sentence`` what a cell says, if it is not who
+    looks at whom; ``axes`` says what rows and columns are. The rest is as in :func:`pack_maps`.
+    """
+    panels = [
+        Panel(code=str(i), title=title, alt=alt or title, labels=rows, columns=columns)
+        for i, title in enumerate(titles)
+    ]
+    data = pack_maps(panels, maps, what=what, limit=limit, gutter=True)
+    looks = t("map.looks" if columns and columns[: len(rows)] != rows else "map.says")
+    MAPS.mount(key=key, data=data, words={"says": sentence or looks, "axes": axes})
+    return unpack_maps(data)

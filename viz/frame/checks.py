@@ -46,19 +46,13 @@ def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
 
 def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
     """Return the checks of a layer that attends with these options; tolerances cover float32 rounding."""
-    score_bias = added_to_scores(trace.q, trace.k, **options)
+    score_bias, nowhere = added_to_scores(trace.q, trace.k, **options), sink_share(trace.q, trace.k, **options)
+    rows = "truth.rows" if nowhere is None else "truth.rows_sink"
     return [
-        _rows_check(trace, score_bias, **options),
+        check(rows, rows_error(trace.weights, score_bias, nowhere), 1e-5),
         check("truth.sdpa", *sdpa_deviation(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
-
-
-def _rows_check(trace: MultiHeadTrace, added: Tensor | None, **options: Any) -> Check:
-    """Rows sum to 1, or with the share of a sink."""
-    nowhere = sink_share(trace.q, trace.k, **options)
-    key = "truth.rows" if nowhere is None else "truth.rows_sink"
-    return check(key, rows_error(trace.weights, added, nowhere), 1e-5)
 
 
 def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:

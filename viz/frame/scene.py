@@ -63,6 +63,18 @@ class Scene:
         return self.capture.tokens.labels
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneContext:
+    """The base of a page's context: the scene, to which the page adds what its sections need."""
+
+    scene: Scene
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the user's language."""
+        return self.scene.t
+
+
 def open_scene(t: Translate, inputs: PageInputs) -> Scene:
     """Read the text and take every step of the chosen layer.
 
@@ -254,14 +266,9 @@ def cuts(scene: Scene) -> None:
 
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:
     """Say so where a model reads one token for all the words it does not know."""
-    if model:
-        say_unknown(t, model, compute.model(model).tokenizer, tokens)
-
-
-def say_unknown(t: Translate, model: str, tokenizer: Any, tokens: Tokens) -> None:
-    """The same of a model by its name and its tokenizer."""
+    tokenizer: Any = compute.model(model).tokenizer if model else None
     # It is read once, because each access looks it up among all marks.
-    unknown = tokenizer.unk_token_id
+    unknown = tokenizer and tokenizer.unk_token_id
     if unknown is None or spells_bytes(tokenizer):
         # A byte-level tokenizer has no unknown token: its unk is another special token.
         return

@@ -9,7 +9,7 @@ import streamlit as st
 from torch import Tensor
 
 from viz.components.bars import BarChart, pack_bars
-from viz.components.kinds import Integer, Many, Text
+from viz.components.kinds import Integer, Many
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix, unpack_matrix
 from viz.components.view import View, apply_change
@@ -28,8 +28,6 @@ Chart = TypeVar("Chart", BarChart, LineChart)
 
 BARS, LINES = View("charts/bars"), View("charts/lines")
 MATRIX = View("matrix/matrix", sends={"chosen": Many(Integer(), most=2, least=2)}, colours=True)
-MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
-"""Maps side by side; a map that is chosen is sent by its code."""
 
 IMAGE = Choice("image", among=("png", "svg"))
 """The file format of saved pictures."""

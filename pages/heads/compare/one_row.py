@@ -25,31 +25,25 @@ from viz.frame.checks import Check, asked_of, check
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.format import number, part
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, SceneContext
 from viz.frame.shared import KEY, QUERY, Places
 from viz.frame.show import show_bars
 from viz.frame.specs import View
 from viz.lessons.subject import Subject
 from viz.models.capture import Head
-from viz.text import Translate, paragraph
+from viz.text import paragraph
 from viz.text.naming import list_token, name_token
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(SceneContext):
     """A query and a key of one head of a scene's layer."""
 
-    scene: Scene
     head: int
     query: int
     key: int
     queries: Places
     keys: Places
-
-    @property
-    def t(self) -> Translate:
-        """The texts in the user's language."""
-        return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""The editable picture that both sections mount, and the handlers of its messages."""
+"""The example of a link, the editable picture that two sections mount, and the handlers of messages."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from pages.step_by_step.own_numbers.example import OwnExample
@@ -10,11 +11,27 @@ from pages.step_by_step.own_numbers.numbers import MOST, from_code, to_code
 from pages.step_by_step.own_numbers.pictures import OwnPicture
 from pages.step_by_step.printed import MATRIX_VIEW, words_of
 from viz import limits
-from viz.params import Text
+from viz.params import Flag, Text
 from viz.text import Translate
 
 FIRST_PLACE = "a0-1-0"
 """The number explained by default: the weight of the second word on the first."""
+
+
+def are_words(code: str) -> bool:
+    """Return True if a link's words are within the limits of count and length."""
+    words = code.split("|", limits.OWN_WORDS)
+    return len(words) <= limits.OWN_WORDS and all(
+        len(word) <= limits.HAND_CHARACTERS and word == word.strip() for word in words
+    )
+
+
+def example_of_link(t: Translate, numbers: Text, names: Text, causal: Flag) -> OwnExample:
+    """Return the example in the link, or the default; a word that is not in it is the language's default word."""
+    words, default_words = names.read().split("|"), t("step_by_step.own_numbers.words").split("|")
+    words = [word or default for word, default in zip_longest(words, default_words)]
+    read_numbers = from_code(numbers.read())
+    return OwnExample(words=tuple(words[: read_numbers.n]), numbers=read_numbers, is_causal=causal.read())
 
 
 def edit(
@@ -48,8 +65,8 @@ def edit(
     }
     on = {
         "chosen": partial(_choose, place),
-        "edited": partial(_edit, numbers, tuple(editable)),
-        "renamed": partial(_rename, names),
+        "edited": partial(edit_number, numbers, tuple(editable)),
+        "renamed": partial(rename, names),
     }
     words = {**words_of(t), "change": t("step_by_step.own_numbers.change")}
     MATRIX_VIEW.mount(key=f"view_{numbers.name}", data=data, words=words, on=on)
@@ -61,14 +78,15 @@ def _choose(place: Text, message: Mapping[str, Any]) -> None:
         place.set(at)
 
 
-def _edit(numbers: Text, editable: tuple[str, ...], message: Mapping[str, Any]) -> None:
-    """Set a number that the user edited, if its matrix is editable."""
-    if message["matrix"] in editable:
-        with suppress(ValueError):
-            numbers.set(to_code(from_code(numbers.value).with_number(**message)))
+def edit_number(numbers: Text, editable: tuple[str, ...], message: Mapping[str, Any]) -> None:
+    """Set a number that the user edited, if its matrix is editable and it is not too large."""
+    with suppress(ValueError):
+        code = to_code(from_code(numbers.value).with_number(**message))
+        if message["matrix"] in editable and numbers.allows and numbers.allows(code):
+            numbers.set(code)
 
 
-def _rename(names: Text | None, message: Mapping[str, Any]) -> None:
+def rename(names: Text | None, message: Mapping[str, Any]) -> None:
     """Set a word that the user typed."""
     if names:
         with suppress(ValueError):

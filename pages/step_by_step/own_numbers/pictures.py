@@ -185,7 +185,8 @@ class OwnPicture:
     def _output(self, _: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
         trace, w_o = self.trace, self.example.inputs["w_o"]
         line = sum_of_products(trace.concat[row].tolist(), w_o[:, column].tolist(), float(trace.output[row, column]))
-        caption = self._translate("says_output", word=self.words[row], n=column + 1)
+        key = "own_numbers.says_output" if len(self.heads) > 1 else "hand_says_leaves"
+        caption = self.t(f"step_by_step.{key}", word=self.words[row], n=column + 1)
         left_name = "c" if len(self.heads) > 1 else "z0"
         return caption, line, [_row(left_name, row), _column("w_o", column)]
 

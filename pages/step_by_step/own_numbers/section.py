@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 import torch
 
-from pages.step_by_step.own_numbers.editor import edit
+from pages.step_by_step.own_numbers.editor import are_words, edit, example_of_link
 from pages.step_by_step.own_numbers.example import OwnExample, checks, presets
 from pages.step_by_step.own_numbers.numbers import DIRECT, PROJECTED, Numbers, from_code, is_code, of_matrices, to_code
 from pages.step_by_step.three_words import HasLanguage
@@ -28,14 +28,6 @@ WAYS = ("x", "qkv")
 """Kinds of inputs: X and the matrices, or Q, K and V."""
 
 
-def are_words(code: str) -> bool:
-    """Return True if a link's words are within the limits of count and length."""
-    words = code.split("|", limits.OWN_WORDS)
-    return len(words) <= limits.OWN_WORDS and all(
-        len(word) <= limits.HAND_CHARACTERS and word == word.strip() for word in words
-    )
-
-
 NUMBERS = Text("own", lambda _: to_code(presets()[DEFAULT_PRESET]), allows=is_code)
 """The numbers of the layer."""
 OWN_AT = Text("own_at")
@@ -45,21 +37,13 @@ CAUSAL = Flag("own_causal")
 
 def draw(context: HasLanguage) -> list[Check]:
     """Draw sizes and presets, and below them every number from the inputs to the output."""
-    t, example = context.t, _example(context.t)
+    t, example = context.t, example_of_link(context.t, NUMBERS, OWN_WORDS, CAUSAL)
     with st.container(key="own_chips", horizontal=True, gap="small", vertical_alignment="center"):
         _sizes(t, example.numbers)
         _presets(t, example.numbers)
         CAUSAL.toggle(t("step_by_step.hand_causal"))
     edit(t, example, NUMBERS, OWN_AT, example.numbers.shapes, names=OWN_WORDS)
     return checks(example)
-
-
-def _example(t: Translate) -> OwnExample:
-    """Return the example in the link, or the default."""
-    numbers, names = from_code(NUMBERS.read()), OWN_WORDS.read().split("|")
-    default_words = t("step_by_step.own_numbers.words").split("|")
-    words = [name or default_words[place] for place, name in enumerate(names + [""] * (limits.OWN_WORDS - len(names)))]
-    return OwnExample(words=tuple(words[: numbers.n]), numbers=numbers, is_causal=CAUSAL.read())
 
 
 # --- Sizes and presets -----------------------------------------------------------------------------------------------

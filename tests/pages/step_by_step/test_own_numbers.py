@@ -11,7 +11,7 @@ from torch.nn import MultiheadAttention
 
 from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers import puzzles as game
-from pages.step_by_step.own_numbers.editor import replace_word
+from pages.step_by_step.own_numbers.editor import are_words, replace_word
 from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, presets
 from pages.step_by_step.own_numbers.numbers import (
     DIRECT,
@@ -24,7 +24,7 @@ from pages.step_by_step.own_numbers.numbers import (
     to_code,
 )
 from pages.step_by_step.own_numbers.pictures import OwnPicture, split_place
-from pages.step_by_step.own_numbers.section import DEFAULT_PRESET, are_words, other_way
+from pages.step_by_step.own_numbers.section import DEFAULT_PRESET, other_way
 from tests.running import checked
 from viz import limits
 from viz.components.bundle import CLIENT

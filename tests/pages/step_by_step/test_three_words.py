@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from pages.step_by_step.hand_pictures import Pictures, format_number
+from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers.example import OwnExample, checks
 from pages.step_by_step.own_numbers.numbers import Numbers, to_code
-from pages.step_by_step.three_words import default_numbers, is_small, read_words
+from pages.step_by_step.three_words import Pictures, default_numbers, is_small
 from viz.text import translator
 
 WORDS = ("cats", "eat", "fish")
@@ -102,13 +102,3 @@ def test_link_holds_three_words_only():
     unlike = numbers_of([501] + [0] * 75), numbers_of([0] * 76, n_heads=2), numbers_of([0] * 80, n=4)
     assert not any(is_small(to_code(numbers)) for numbers in (*unlike, numbers_of([0] * 52, is_direct=True)))
     assert not any(is_small(code) for code in ("", "1_2", "x341.", "1_" * 100_000))
-
-
-@pytest.mark.parametrize("code", ["", "a|b", "a|b|c|d", "a| |c", "||"])
-def test_other_than_three_words_rejected(code):
-    with pytest.raises(ValueError, match="words"):
-        read_words(code)
-
-
-def test_a_long_word_is_cut():
-    assert read_words("a" * 500 + "|b|c") == ("a" * 12, "b", "c")
