@@ -182,10 +182,7 @@ MORE: dict[str, Family] = {
     "starcoder2": _like_llama("Starcoder2", hidden_size=60),
     "granite": _like_llama("Granite", hidden_size=60, attention_multiplier=0.3),
     "mixtral": _like_llama("Mixtral", hidden_size=60, intermediate_size=56, num_local_experts=3),
-    "mt5": Family(
-        config="MT5Config", model="MT5ForConditionalGeneration", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
-        sizes=FAMILIES["t5"].sizes, outputs=FAMILIES["t5"].outputs,
-    ),
+    "mt5": replace(FAMILIES["t5"], config="MT5Config", model="MT5ForConditionalGeneration"),
 }  # fmt: skip
 """Families that keep what those above keep elsewhere, or do a little more: one test holds each to transformers."""
 EXPERTS = {
@@ -207,6 +204,8 @@ LIKE_LLAMA: dict[str, tuple[str, Mapping[str, Any]]] = {
     "nanochat": ("NanoChat", {}), "dots1": ("Dots1", EXPERTS | {"n_shared_experts": 1, "n_group": 1, "topk_group": 1}),
     "kolibri1": ("Kolibri1", EXPERTS), "mellum": ("Mellum", EXPERTS), "cwm": ("Cwm", {}),
     "solar_open": ("SolarOpen", EXPERTS), "flex_olmo": ("FlexOlmo", EXPERTS), "apertus1p5_text": ("Apertus1p5Text", {}),
+    "gpt_oss": ("GptOss", EXPERTS), "flint": ("Flint", EXPERTS), "granite_swa": ("GraniteSWA", {}),
+    "granitemoe_swa": ("GraniteMoeSWA", EXPERTS), "afmoe": ("Afmoe", EXPERTS), "laguna": ("Laguna", EXPERTS),
     "exaone": ("Exaone", {}), "sarvam_moe": ("SarvamMoE", EXPERTS | {"n_group": 1, "topk_group": 1}),
 }  # fmt: skip
 """Class and further sizes of families that keep their heads where Llama does."""
@@ -215,14 +214,9 @@ MORE |= {
     for name, (known_as, sizes) in LIKE_LLAMA.items()
 }
 MORE |= {
-    "llama4_text": Family(
-        config="Llama4TextConfig", model="Llama4ForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
-        sizes=LLAMA | EXPERTS | {
-            "hidden_size": 60, "pad_token_id": 0, "intermediate_size_mlp": 52, "attention_chunk_size": 16,
-            "num_hidden_layers": 4,
-        },
-        outputs={"decoder": DECODER},
-    ),
+    "llama4_text": _like_llama("Llama4Text", **EXPERTS | {
+        "hidden_size": 60, "intermediate_size_mlp": 52, "attention_chunk_size": 16, "num_hidden_layers": 4,
+    }),
     "persimmon": Family(
         config="PersimmonConfig", model="PersimmonForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=6,
         sizes=_NO_GROUPS | {"hidden_size": 60, "rope_parameters": {
@@ -285,29 +279,17 @@ MORE |= {
         sizes=BERT | {"is_decoder": True}, outputs={"decoder": "bert.encoder.layer.{i}.attention.output.dense"},
     ),
     "hyperclovax": _like_llama("HyperCLOVAX", hidden_size=60),
-    "umt5": Family(
-        config="UMT5Config", model="UMT5ForConditionalGeneration", tokenizer="metaspace", n_heads=5, n_kv_heads=5,
-        sizes=FAMILIES["t5"].sizes, outputs=FAMILIES["t5"].outputs,
-    ),
+    "umt5": replace(FAMILIES["t5"], config="UMT5Config", model="UMT5ForConditionalGeneration"),
     **{
-        name: Family(
-            config=f"{known_as}Config", model=f"{known_as}ForConditionalGeneration", tokenizer="metaspace", n_heads=5,
-            n_kv_heads=5, sizes=BART | {"bos_token_id": 2, "decoder_start_token_id": 3},
-            outputs=BART_OUTPUTS,
-        )
+        name: replace(FAMILIES["bart"], config=f"{known_as}Config", model=f"{known_as}ForConditionalGeneration")
         for name, known_as in (
             ("mbart", "MBart"), ("pegasus", "Pegasus"), ("blenderbot", "Blenderbot"),
             ("blenderbot-small", "BlenderbotSmall"), ("plbart", "PLBart"), ("m2m_100", "M2M100"),
         )
     },
     **{
-        name: Family(
-            config=f"{known_as}Config", model="LlamaForCausalLM", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
-            sizes=LLAMA | {"hidden_size": 60, "pad_token_id": 0}, outputs={"decoder": DECODER},
-        )
-        for name, known_as in (
-            ("internlm3", "InternLM3"), ("iquestcoder", "IQuestCoder"),
-        )
+        name: replace(_like_llama(known_as, hidden_size=60), model="LlamaForCausalLM")
+        for name, known_as in (("internlm3", "InternLM3"), ("iquestcoder", "IQuestCoder"))
     },
     "esm": _like_bert("Esm", "esm", position_embedding_type="rotary", hidden_size=60, mask_token_id=4),
 }  # fmt: skip
@@ -359,17 +341,6 @@ MORE |= {
     )
     for name, (known_as, output, sizes) in HYBRIDS.items()
 }  # fmt: skip
-WITH_SINKS: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "gpt_oss": ("GptOss", EXPERTS), "flint": ("Flint", EXPERTS), "granite_swa": ("GraniteSWA", {}),
-    "granitemoe_swa": ("GraniteMoeSWA", EXPERTS),
-}  # fmt: skip
-GATED: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "afmoe": ("Afmoe", EXPERTS), "laguna": ("Laguna", EXPERTS),
-}  # fmt: skip
-MORE |= {
-    name: _like_llama(known_as, **{"hidden_size": 60, "sliding_window": 5} | dict(sizes))
-    for name, (known_as, sizes) in (WITH_SINKS | GATED).items()
-}
 LATENT_SIZES = {
     "q_lora_rank": 13, "kv_lora_rank": 11, "qk_nope_head_dim": 7, "qk_rope_head_dim": 4, "qk_head_dim": 11,
     "v_head_dim": 5, "head_dim": 4, "num_key_value_heads": 6, "n_group": 1, "topk_group": 1, "n_shared_experts": 1,
@@ -526,41 +497,24 @@ MORE |= {
         sizes=GPT | {"dff": 53}, outputs={"decoder": "transformer.h.{i}.multi_head_attention.dense"},
     ),
     **{
-        name: Family(
+        f"{name}_text_model": Family(
             config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
-            n_kv_heads=5, sizes=BERT | {"eos_token_id": 3},
-            outputs={"encoder": "encoder.layers.{i}.self_attn.out_proj"},
+            n_kv_heads=5, sizes=BERT | sizes, outputs={"encoder": place},
         )
-        for name, known_as in (
-            ("clip_text_model", "CLIP"), ("clipseg_text_model", "CLIPSeg"), ("metaclip_2_text_model", "MetaClip2"),
-            ("siglip_text_model", "Siglip"), ("siglip2_text_model", "Siglip2"), ("xclip_text_model", "XCLIP"),
-            ("tipsv2_text_model", "Tipsv2"),
+        for place, sizes, names in (
+            ("encoder.layers.{i}.self_attn.out_proj", {"eos_token_id": 3}, {
+                "clip": "CLIP", "clipseg": "CLIPSeg", "metaclip_2": "MetaClip2", "siglip": "Siglip",
+                "siglip2": "Siglip2", "xclip": "XCLIP", "tipsv2": "Tipsv2",
+            }),
+            ("text_model.encoder.layers.{i}.self_attn.out_proj", {"eos_token_id": 3}, {
+                "owlv2": "Owlv2", "owlvit": "OwlViT",
+            }),
+            ("encoder.layers.{i}.attention.out_proj", {"eos_token_id": 3}, {"aimv2": "Aimv2"}),
+            ("encoder.layer.{i}.attention.output.dense", {}, {"align": "Align", "chinese_clip": "ChineseCLIP"}),
+            ("encoder.layer.{i}.attention.output.dense", {"pad_token_id": 1}, {"clap": "Clap"}),
         )
+        for name, known_as in names.items()
     },
-    **{
-        name: Family(
-            config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
-            n_kv_heads=5, sizes=BERT | sizes, outputs={"encoder": "encoder.layer.{i}.attention.output.dense"},
-        )
-        for name, known_as, sizes in (
-            ("align_text_model", "Align", {}), ("chinese_clip_text_model", "ChineseCLIP", {}),
-            ("clap_text_model", "Clap", {"pad_token_id": 1}),
-        )
-    },
-    **{
-        name: Family(
-            config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
-            n_kv_heads=5, sizes=BERT | {"eos_token_id": 3},
-            outputs={"encoder": "text_model.encoder.layers.{i}.self_attn.out_proj"},
-        )
-        for name, known_as in (
-            ("owlv2_text_model", "Owlv2"), ("owlvit_text_model", "OwlViT"),
-        )
-    },
-    "aimv2_text_model": Family(
-        config="Aimv2TextConfig", model="Aimv2TextModel", tokenizer="wordpiece", n_heads=5, n_kv_heads=5,
-        sizes=BERT | {"eos_token_id": 3}, outputs={"encoder": "encoder.layers.{i}.attention.out_proj"},
-    ),
     "altclip_text_model": replace(
         _like_bert("AltCLIP", "roberta", pad_token_id=1), config="AltCLIPTextConfig", model="AltCLIPTextModel",
         outputs={"encoder": "roberta.encoder.layers.{i}.attention.output.dense"},
@@ -661,12 +615,8 @@ def _metaspace() -> Tokenizer:
 
 def _bare() -> Tokenizer:
     """Llama 2's kind: no pre-tokenizer, so that its "word" is the whole text."""
-    tokenizer = Tokenizer(algorithms.BPE(unk_token="[UNK]"))
     # Learned pieces stop at spaces.
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.BpeTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
-    tokenizer.train_from_iterator(SENTENCES, trainer)
-    processed = Tokenizer(tokenizer.model)
+    processed = Tokenizer(_metaspace().model)
     processed.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     processed.decoder = decoders.Metaspace()
     return processed

@@ -274,32 +274,6 @@ def test_deep_component_state_is_ignored(server, depth):
     visiting(send_all)
 
 
-def frame_that_says_it_is_long(size: int) -> bytes:
-    """The head of a masked binary frame of that many bytes, and a few of them."""
-    return b"\x82" + bytes([0x80 | 127]) + size.to_bytes(8, "big") + b"\x00" * 4 + b"x" * 1000
-
-
-def test_announced_message_size_is_not_awaited(server):
-    """The server does not wait for a message that announces a hundred megabytes."""
-
-    async def send() -> bytes:
-        parts = urlparse(server.url)
-        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-        writer.write(
-            f"GET /_stcore/stream HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
-        )
-        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
-        writer.write(frame_that_says_it_is_long(100_000_000))
-        reply = await asyncio.wait_for(reader.read(), SAFETY_NET)
-        writer.close()
-        return reply
-
-    reply = finish(send())
-    assert b"\x88" in reply, "the server closes"
-    finish(still_well(server))
-
-
 class Crowd:
     """Uploads of one user's, each said to be that long, which come to their end together."""
 

@@ -24,17 +24,14 @@ from viz.core.variants.today.angles import (
     partial_rope,
     proportional_frequencies,
     temperatures,
-    yarn_frequencies,
-    yarn_gain,
 )
-from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
+from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import lightning_slopes, linear_map, linear_states
 from viz.core.variants.today.selection import index_scores, top_k_mask
-from viz.core.variants.today.sinks import gate_by_sink
 
 H, G, D, D_MODEL, T = 6, 2, 10, 60, 13
 BASE = 700.0
@@ -110,50 +107,6 @@ def like_llama(name: str, prefix: str, *, layer: int = 0, **sizes: Any) -> Any:
 
 
 turn = partial(rope, base=BASE, pairing="halves")
-
-
-def gpt_oss() -> Mapping[str, float]:
-    """A learned sink behind YaRN, whose ends are not moved to whole pairs."""
-    yarn = {
-        "rope_type": "yarn", "rope_theta": 150_000.0, "factor": 32.0, "original_max_position_embeddings": 4096,
-        "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
-    }  # fmt: skip
-    module, _, x, positions = like_llama("gpt_oss", "GptOss", rope_parameters=yarn, head_dim=10)
-    output, weights = run(module, x, positions)
-    q, k, v = project_inputs(module, x)
-    omega = yarn_frequencies(D, factor=32.0, base=150_000.0, original=4096, rounds=False)
-    q, k = (rope(y, pairing="halves", omega=omega) * yarn_gain(32.0) for y in (q, k))
-    trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), sink=module.sinks.detach())
-    return {
-        "sink, weights": largest_difference(trace.weights, weights),
-        "sink, output": largest_difference(project_output(module, trace.output), output),
-    }
-
-
-def granite_swa() -> Mapping[str, float]:
-    """The same sink, as a gate by the row's log-sum-exp."""
-    module, config, x, positions = like_llama("granite_swa", "GraniteSWA", attention_multiplier=0.3)
-    output, _ = run(module, x, positions)
-    q, k, v = project_inputs(module, x)
-    trace = attend(
-        turn(q), share_kv(turn(k), H), share_kv(v, H), allowed=causal(T, T), scale=config.attention_multiplier
-    )
-    gated = gate_by_sink(trace.output, trace.masked, module.sinks.detach())
-    return {"sink as gate, output": largest_difference(project_output(module, gated), output)}
-
-
-def gemma2() -> Mapping[str, float]:
-    """A soft cap."""
-    sizes = {"attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 7, "sliding_window": 5}
-    module, _, x, positions = like_llama("gemma2", "Gemma2", layer=1, **sizes)
-    output, weights = run(module, x, positions)
-    q, k, v = project_inputs(module, x)
-    options: dict[str, Any] = {"allowed": causal(T, T), "scale": 7**-0.5, "score_mod": soft_cap(3.0)}
-    trace = attend(turn(q), share_kv(turn(k), H), share_kv(v, H), **options)
-    return {
-        "cap, weights": largest_difference(trace.weights, weights),
-        "cap, output": largest_difference(project_output(module, trace.output), output),
-    }
 
 
 def _normed(name: str, prefix: str, norm: Callable[[Any], QKNorm], move: Callable[[Tensor], Tensor] = turn) -> float:
@@ -391,7 +344,7 @@ def deepseek_v32() -> Mapping[str, float]:
 
 
 def angular_speeds() -> Mapping[str, float]:
-    """YaRN and Gemma 4's proportional RoPE, relative to the fastest speed, as transformers computes them."""
+    """Gemma 4's proportional RoPE, relative to the fastest speed, as transformers computes it."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     def theirs(kind: str, width: int, base: float, **parameters: Any) -> tuple[Tensor, float]:
@@ -401,21 +354,12 @@ def angular_speeds() -> Mapping[str, float]:
         )  # fmt: skip
         return ROPE_INIT_FUNCTIONS[kind](config, device=torch.device("cpu"))
 
-    differences = {}
-    for rounds in (True, False):
-        yarn, gain = theirs("yarn", 64, 150_000.0, factor=32.0, original_max_position_embeddings=4096, truncate=rounds)
-        ours = yarn_frequencies(64, factor=32.0, base=150_000.0, original=4096, rounds=rounds)
-        differences[f"YaRN, {'whole pairs' if rounds else 'exact ends'}"] = largest_difference(ours, yarn.double())
-        differences["YaRN, gain"] = abs(gain - yarn_gain(32.0))
     proportional, _ = theirs("proportional", 64, BASE, partial_rotary_factor=0.25)
-    differences["proportional"] = largest_difference(proportional_frequencies(64, 16, base=BASE), proportional.double())
-    return differences
+    ours = proportional_frequencies(64, 16, base=BASE)
+    return {"proportional": largest_difference(ours, proportional.double())}
 
 
 FAMILIES: Mapping[str, Differences] = {
-    "gpt_oss": gpt_oss,
-    "granite_swa": granite_swa,
-    "gemma2": gemma2,
     "qk norms": qk_norms,
     "llama4": llama4,
     "qwen3_next": qwen3_next,

@@ -3,13 +3,9 @@
 import pytest
 import torch
 
-from pages.many_heads import differ
-from pages.many_heads.logic import turns
 from pages.many_heads.page import PAGE
 from tests.running import bar_charts, checked, sentences_of
-from viz.frame import compute, specs
 from viz.frame.mask_code import to_code
-from viz.models.tokens import is_mark
 from viz.text import translator
 
 T = translator("en")
@@ -64,16 +60,6 @@ def test_fully_masked_heads_change_nothing(open_app):
     assert T("many_heads.differ.averaged", n=4, change="0.0%") in page_sentences(app)
 
 
-def test_equal_heads_lose_nothing_averaged():
-    """All weights equal: their mean is each of them."""
-    source = specs.Source(kind="words", text="one two three", d_model=12, n_heads=3, n_kv_heads=3)
-    trace = compute.trace(source, 0, specs.Mask())
-    alike = trace.weights.mean(0).expand_as(trace.weights)
-    values = trace.v
-    by_hand = torch.cat([alike[h] @ values[h] for h in range(3)], dim=-1) @ trace.projections.w_o
-    torch.testing.assert_close(differ.averaged(trace), by_hand)
-
-
 def bars_of(app, key):
     """Values of a bar chart by series name."""
     return {name: row.tolist() for name, row in bar_charts(app)[key].series.items()}
@@ -111,15 +97,3 @@ class TestExperts:
         app = open_app("many_heads", section="experts", logic=1, **link)
         assert not app.exception
         assert T(f"many_heads.logic.{key}") in page_sentences(app)
-
-    def test_what_is_punctuation(self):
-        assert [is_mark(label) for label in ("##.", "，", "——", "C++", "3", "␣", "↵", "")] == [
-            True, True, True, False, False, False, False, False,
-        ]  # fmt: skip
-
-    def test_turns_requires_both_preferences(self):
-        """One head turns, one always prefers the first, one turns the wrong way, one is undecided."""
-        looks = torch.tensor(
-            [[[0.6, 0.1], [0.6, 0.1], [0.1, 0.6], [0.3, 0.3]], [[0.2, 0.5], [0.5, 0.2], [0.5, 0.2], [0.3, 0.3]]]
-        )
-        assert turns(looks[None, :, None]).tolist() == [[[True, False, False, False]]]

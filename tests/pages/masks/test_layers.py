@@ -2,7 +2,6 @@
 
 import pytest
 
-from pages.masks.layers import layer_kinds, levels_by_hand
 from tests.running import checked, sentences_of
 from viz.text import translator
 
@@ -38,15 +37,3 @@ def test_layers_reach_by_hand(open_app, link, first, n):
     app = open_app("masks", section="layers", **SEEDED | link)
     assert T("masks.layers.says", L=link["stack"], n=n, all=10) in sentences_of(app)
     assert T("masks.layers.span", first=first, last="j") in [element.value for element in app.text]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "full"),
-    [("five", [5, 11]), ("three", [3, 7, 11]), ("one", [1, 3, 5, 7, 9, 11]), ("full", list(range(12))), ("none", [])],
-)
-def test_layer_kinds_by_hand(pattern, full):
-    assert [layer for layer, is_full in enumerate(layer_kinds(pattern, 12)) if is_full] == full
-
-
-def test_levels_by_hand_of_two_windows():
-    assert levels_by_hand(5, (False, False), 2, "window") == [{2, 3, 4}, {3, 4}, {4}]

@@ -1,9 +1,7 @@
-"""The section of the k largest scores: hand values, the loss that falls to 0, and checks that hold everywhere."""
+"""The section of the k largest scores: checks that hold everywhere, and a text with nothing open."""
 
 import pytest
-import torch
 
-from pages.masks.top_k import ranks_by_rule
 from tests.running import checked
 from viz.text import translator
 
@@ -29,13 +27,6 @@ def test_top_k_checks_hold(open_app, link):
     app = open_app("masks", section="top_k", **link)
     assert not app.exception
     assert checked(app, "top_k") == (4, 4)
-
-
-def test_ranks_by_rule_by_hand():
-    """Of two equal scores the earlier key comes first; a closed key has the rank n."""
-    scores = torch.tensor([[2.0, 3.0, 2.0], [1.0, 0.0, 5.0], [0.0, 0.0, 0.0]])
-    visible = torch.tensor([[True, True, True], [True, True, False], [False, True, True]])
-    assert ranks_by_rule(scores, visible).tolist() == [[1, 0, 2], [0, 1, 3], [3, 0, 1]]
 
 
 def test_top_k_without_open_cells(open_app):

@@ -1,31 +1,16 @@
-"""The section on positions of today: hand values, transformers' own YaRN, and checks that hold in both languages."""
-
-import math
+"""The section on positions of today: its sentences by hand, and checks that hold in both languages."""
 
 import pytest
 import torch
-from torch.testing import assert_close
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
 
-from pages.positions.no_positions import LENGTHS, LONGEST, factor_by_hand
-from pages.positions.today import Turning, products_by_hand, speeds_by_turns
 from tests.running import checked, sentences_of
-from viz.core.attention import row_softmax
-from viz.core.positions import rope
-from viz.core.variants.today.angles import temperatures, yarn_gain
-from viz.frame import compute, specs
-from viz.frame.format import number
+from viz.core.variants.today.angles import temperatures
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
 UNSTRETCHED = {"part": 0, "full": 0}
 SEEDED = {"source": "words", "text": "one two three four five two", "d_model": 64, "n_heads": 4}
-
-
-def turning(**options):
-    return Turning(**{"width": 16, "rotary_dim": 16, "base": 10_000.0, "factor": 8, "original": 4096} | options)
 
 
 @pytest.mark.parametrize(
@@ -96,78 +81,6 @@ def test_standard_changes_no_weight(open_app):
     """At s = 1 with all numbers turning both maps are the same."""
     app = open_app("positions", section="today", today_factor=1, **SEEDED)
     assert T("positions.today.change", off="0") in sentences_of(app)
-
-
-@pytest.mark.parametrize(
-    ("share", "factor", "original"), [(1.0, 32, 4096), (0.25, 16, 16384), (0.5, 2, 64), (1.0, 1, 512)]
-)
-def test_speeds_match_transformers(share, factor, original):
-    """The counted turns give the speeds of the code that models run, in float32, for a part of a head as well."""
-    width, base = 64, 150_000.0
-    options = {
-        "rope_type": "yarn",
-        "rope_theta": base,
-        "factor": float(factor),
-        "original_max_position_embeddings": original,
-        "partial_rotary_factor": share,
-    }
-    config = LlamaConfig(
-        hidden_size=128,
-        num_attention_heads=2,
-        head_dim=width,
-        max_position_embeddings=factor * original,
-        rope_parameters=options,
-    )
-    speeds, gain = ROPE_INIT_FUNCTIONS["yarn"](config, torch.device("cpu"))
-    current = turning(width=width, rotary_dim=int(share * width), base=base, factor=factor, original=original)
-    assert_close(speeds.double(), speeds_by_turns(current), atol=0, rtol=1e-5)
-    assert_close(speeds.double(), current.omega, atol=0, rtol=1e-5)
-    assert gain == pytest.approx(yarn_gain(float(factor)))
-
-
-def test_products_by_hand_of_one_pair():
-    """Of (1, 0, 2, 3) the first two numbers turn by 1 radian a place: cos 1 + 13 one place apart, times the gain²."""
-    x = torch.tensor([[1.0, 0.0, 2.0, 3.0]] * 2).double()
-    current = turning(width=4, rotary_dim=2, factor=1)
-    expected = torch.tensor([[14.0, 13 + math.cos(1)], [13 + math.cos(1), 14.0]]).double()
-    assert_close(products_by_hand(current, x, x), expected)
-    stretched = turning(width=4, rotary_dim=2, factor=100, original=10**9)
-    assert_close(products_by_hand(stretched, x, x), expected * (1 + 0.1 * math.log(100)) ** 2)
-
-
-def test_unturned_numbers_ignore_distance():
-    """The same query and key have the same product at every distance if nothing turns, and other ones if half does."""
-    x = torch.randn(1, 16, generator=torch.Generator().manual_seed(0)).double().expand(9, -1)
-    still = turning(rotary_dim=0).products(x, x)
-    assert_close(still, still[:1, :1].expand(9, 9))
-    assert turning(rotary_dim=8).products(x, x).std() > 0.1
-
-
-def test_standard_turning_is_rope():
-    x = torch.randn(7, 16, generator=torch.Generator().manual_seed(0)).double()
-    assert_close(turning(original=64).standard.turn(x), rope(x, pairing="halves"))
-
-
-@pytest.mark.parametrize(("position", "expected"), [(0, 1.0), (8190, 1.0), (8191, 1 + 0.1 * math.log(2))])
-def test_factor_by_hand_in_steps(position, expected):
-    assert factor_by_hand(position, 8192, 0.1) == pytest.approx(expected, abs=1e-12)
-
-
-def test_no_positions_sentence_by_long_row(open_app):
-    """The weight among a million tokens, by a softmax over the row written out."""
-    link = SEEDED | {"nope_query": 2, "nope_gain": 0.2}
-    app = open_app("positions", section="today", today_show="no_positions", **link)
-    words = specs.Source(kind="words", text=SEEDED["text"], d_model=64, n_heads=4, n_kv_heads=4)
-    row = compute.read(words).layer(0).masked[2, 2].double()
-    remaining = row[row < row.max()]
-    copies = (LONGEST - 1) // len(remaining)
-    assert 1 + copies * len(remaining) == pytest.approx(LONGEST, rel=1e-5)
-    factor = 1 + 0.2 * math.log(1 + LONGEST // 8192)
-    long_row = torch.cat([row.max()[None], remaining.repeat(copies)])
-    before, after = (float(row_softmax((scale * long_row)[None])[0, 0]) for scale in (1.0, factor))
-    numbers = {"before": number(before), "after": number(after), "factor": number(factor, 3)}
-    assert T("positions.no_positions.says", n="1,048,576", **numbers) in sentences_of(app)
-    assert (LENGTHS[0], LENGTHS[-1]) == (2, LONGEST)
 
 
 def test_no_positions_of_one_word(open_app):

@@ -7,14 +7,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages.two_sequences import differences, scoring
+from pages.two_sequences import differences
 from tests import checkpoints
 from tests.frame.head_grid.test_grid import payloads
 from tests.running import checked, matrices, sentences_of
 from viz import limits
-from viz.components.unpack import unpack
-from viz.core.attention import row_softmax
-from viz.core.variants.scoring import AdditiveWeights, additive
 from viz.frame import compute, specs
 from viz.frame.examples import pairs
 from viz.models import capture
@@ -63,26 +60,6 @@ def test_single_text_square_with_own_lock(open_app, between, n):
     )  # fmt: skip
     assert data["axes"]["same"]
     assert data["choice"]["query"] == 3
-
-
-def test_the_scoring_functions_are_the_cores(open_app):
-    app = open_app("two_sequences", hidden=4, score_seed=3, head=5, section="scoring")
-    assert app.session_state["section"] == "scoring"
-    header, blocks = next(
-        unpack(element.proto.bytes)
-        for element in app.get("bidi_component")
-        if element.proto.component_name == "headlight.maps"
-    )
-    maps = torch.tensor(blocks["values"]).view(3, header["rows"], header["n"])
-    trace = minilm().layer(3)
-    q, k = trace.q[5], trace.k[5]
-    expected_additive = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
-    for result, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, expected_additive), strict=True):
-        assert_close(result, row_softmax(want), atol=1e-5, rtol=0)
-    table = next(frame.value for frame in app.dataframe if "tanhs" in frame.value)
-    assert table["parameters"].tolist() == [0, 0, (32 + 32 + 1) * 4]
-    assert table["flops"].tolist() == [2 * 13 * 16 * 32] * 2 + [2 * (13 * 32 + 16 * 32 + 13 * 16) * 4]
-    assert table["held"].tolist() == [0, 0, 13 * 16 * 4]
 
 
 def test_widths_are_free_but_one(open_app):
@@ -258,20 +235,8 @@ def test_head_control_without_grid(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_wrong_formula_fails_checks(open_app, monkeypatch):
-    """Additive scoring without its tanh; a count of what is to be learned that forgets W_V."""
-    make = scoring.scorings
-
-    def without_tanh(**sizes):
-        weights, ways = sizes["weights"], dict(make(**sizes))
-
-        def linear(q, k):
-            return ((q @ weights.w_q)[:, None] + (k @ weights.w_k)[None]) @ weights.w_v
-
-        return ways | {"additive": replace(ways["additive"], score=linear)}
-
-    monkeypatch.setattr(scoring, "scorings", without_tanh)
-    assert checked(open_app("two_sequences", section="scoring"), "scoring") == (1, 2)
+def test_wrong_count_fails_check(open_app, monkeypatch):
+    """A count of what is to be learned that forgets W_V."""
     count = differences.parameters
     monkeypatch.setattr(differences, "parameters", lambda spec: replace(count(spec), w_v=0))
     assert checked(open_app("two_sequences", section="differences"), "differences") == (2, 3)
