@@ -31,7 +31,7 @@ from viz.frame.show import show_bars
 from viz.frame.specs import View
 from viz.lessons.subject import Subject
 from viz.models.capture import Head
-from viz.text import paragraph
+from viz.text import Translate, paragraph
 from viz.text.naming import list_token, name_token
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from safetensors.torch import save_file
 from torch.testing import assert_close
 
 from tests.checkpoints import save
@@ -208,6 +209,19 @@ class TestRefused:
     def test_invalid_scale_is_refused(self, folder, reads):
         (folder / "preprocessor_config.json").write_text(json.dumps(reads))
         assert self.refusal(folder).code == "corrupt"
+
+
+def test_adapter_beside_weights_is_ignored(tmp_path):
+    """transformers adds it unasked where PEFT is installed."""
+    folder = save_vision("vit", tmp_path / "vit")
+    before = open_vision(folder).model.state_dict()
+    settings = {"peft_type": "LORA", "r": 2, "target_modules": ["q_proj"], "base_model_name_or_path": "vit"}
+    (folder / "adapter_config.json").write_text(json.dumps(settings))
+    names = [f"base_model.model.vit.layers.0.attention.q_proj.lora_{part}.weight" for part in "AB"]
+    save_file({names[0]: torch.ones(2, 35), names[1]: torch.ones(35, 2)}, folder / "adapter_model.safetensors")
+    after = open_vision(folder).model.state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 def test_nan_output_raises_model_error(tmp_path):

@@ -19,7 +19,8 @@ from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refusal_reason
-from viz.models.folders.files import corrupt, family_of, read_json, readable
+from viz.models.folders.files import ADAPTER, corrupt, family_of, read_json, readable
+from viz.models.folders.weights import read_tensors
 from viz.models.layers.find import find_layers
 from viz.models.layout import Layer
 from viz.models.load import check_weights, read_checkpoint
@@ -130,13 +131,16 @@ def _load_from(entry: Entry, folder: Path) -> VisionModel:
     config = read_json(entry, folder / "config.json")
     if (family := family_of(config)) not in (names := PICTURE_FAMILIES):
         raise ModelError("family", model=entry.id, family=family, n=len(names), known=", ".join(names))
-    check_weights(entry, folder)
+    files = check_weights(entry, folder)
     if reason := refusal_reason(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
     reads = read_json(entry, file) if (file := folder / "preprocessor_config.json").is_file() else {}
-    size = _size_read(entry, family, config.get("image_size", 224), reads)
-    _check_grid(entry, _grid(size, config.get("patch_size", 16)))
-    return share_model(entry, read_checkpoint(entry, folder, _class_of(config)), reads)
+    _check_grid(
+        entry, _grid(_size_read(entry, family, config.get("image_size", 224), reads), config.get("patch_size", 16))
+    )
+    # transformers would add an adapter that lies beside the weights, where PEFT is installed.
+    weights = read_tensors(entry, files) if (folder / ADAPTER).is_file() else None
+    return share_model(entry, read_checkpoint(entry, folder, _class_of(config), weights), reads)
 
 
 def _size_read(entry: Entry, family: str, size: Any, reads: Mapping[str, Any]) -> tuple[int, int]:
@@ -165,12 +169,7 @@ def _class_of(config: Mapping[str, Any]) -> Any:
 
 
 def share_model(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
-    """A model in memory as users share it: never changed, and watched.
-
-    Args:
-        entry: its name.
-        model: with our attention.
-        reads: its preprocessor_config.json: how pixels are scaled.
+    """A model in memory as users share it: never changed, and watched; ``reads`` is its preprocessor_config.json.
 
     Raises:
         ModelError: "patches" or "corrupt".
