@@ -33,8 +33,6 @@ def test_known_models():
     gpt2, llama = preset("gpt2").model, preset("Llama-2-7B").model
     assert recount.model_parameters(gpt2) == 124_439_808
     assert recount.model_parameters(llama) == 6_738_415_616
-    assert recount.cache_bytes(llama, 4096) == 2 * 2**30
-    assert recount.cache_bytes(preset("Mistral-7B-v0.1").model, 10**6) == 4096 * 128 * 1024
 
 
 @pytest.mark.parametrize(("n", "block"), [(1, 128), (128, 128), (300, 128), (17, 4), (5, 1)])
