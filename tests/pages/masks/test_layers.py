@@ -2,8 +2,9 @@
 
 import pytest
 
-from pages.masks.layers import layer_kinds, levels_by_hand
+from pages.masks.layers import levels_by_hand
 from tests.running import checked, sentences_of
+from viz.core.variants.today.interleaved import PERIODS, full_layers
 from viz.text import translator
 
 T = translator("en")
@@ -45,7 +46,7 @@ def test_layers_reach_by_hand(open_app, link, first, n):
     [("five", [5, 11]), ("three", [3, 7, 11]), ("one", [1, 3, 5, 7, 9, 11]), ("full", list(range(12))), ("none", [])],
 )
 def test_layer_kinds_by_hand(pattern, full):
-    assert [layer for layer, is_full in enumerate(layer_kinds(pattern, 12)) if is_full] == full
+    assert [layer for layer, is_full in enumerate(full_layers(12, period=PERIODS[pattern])) if is_full] == full
 
 
 def test_levels_by_hand_of_two_windows():
