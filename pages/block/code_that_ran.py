@@ -7,21 +7,14 @@ from pages.block import compute
 from pages.block.context import BlockContext
 from pages.block.side import Side
 from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
-from viz.core.block import Place, attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
+from viz.core.block import SUBLAYERS, attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
 from viz.core.experts import mixture_of_experts, network, route
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import moments
 from viz.core.spec import OddWidthError
-from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
 from viz.errors import ModelError
 
 Functions = tuple[Callable[..., Any], ...]
-PLACES: dict[Place, Callable[..., Any]] = {
-    "post": post_norm,
-    "pre": pre_norm,
-    "output": output_norm,
-    "sandwich": sandwich_norm,
-}
 
 
 def of_diagram(context: BlockContext) -> Functions:
@@ -51,7 +44,7 @@ def of_points(context: BlockContext) -> Functions:
 
 def of_places(context: BlockContext) -> Functions:
     """The two places of the norm that are compared."""
-    return tuple(PLACES[place] for side in _sides(context)[-1:] for place in compute.places(side.stack.design.norm))
+    return tuple(SUBLAYERS[place] for side in _sides(context)[-1:] for place in compute.places(side.stack.design.norm))
 
 
 def _sides(context: BlockContext) -> tuple[Side, ...]:

@@ -15,7 +15,7 @@ from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import default_target
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, SceneContext, chosen_head, mask_has_effect, model_own, n_blocks, say_error
+from viz.frame.scene import Scene, SceneContext, chosen_head, mask_has_effect, model_own, say_error, source_line
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
@@ -98,19 +98,8 @@ class BlockContext(SceneContext):
 
 def about(scene: Scene) -> None:
     """Show the source of the numbers: seeded blocks have positions, and a mask applies to every block."""
-    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, mask_has_effect(scene)
-    line = t(
-        f"block.{source.kind}_line",
-        model=source.model,
-        seed=source.seed,
-        H=spec.H,
-        G=spec.G,
-        d_model=spec.d_model,
-        d_ff=blocks.WIDER * spec.d_model,
-        n=len(scene.labels),
-        layer=scene.layer_number,
-        layers=n_blocks(scene),
-    )
+    t, source, masked = scene.t, scene.choice.source, mask_has_effect(scene)
+    line = source_line(scene, "block", d_ff=blocks.WIDER * scene.trace.projections.spec.d_model)
     st.caption(line if masked or source.kind != "model" else paragraph(line, model_own(t, source.model)))
     if masked:
         st.caption(t("block.masked", mask=t(f"mask.{scene.choice.mask.kind}")))

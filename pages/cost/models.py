@@ -16,6 +16,7 @@ from viz.frame.modes import say
 from viz.frame.shared import LANG, Codes
 from viz.frame.show import show_lines, show_table
 from viz.models.presets import Preset, preset, presets
+from viz.models.recount.published import preset_sizes, published_bytes
 from viz.params import Choice
 from viz.text import Translate
 from viz.text.citations import translate_source
@@ -97,9 +98,8 @@ def _checks(selected: Preset, n: int) -> list[Check]:
     model, n_tokens = selected.model, COUNTED_TOKENS
     work = model_flops(model, n_tokens=n_tokens).total - recount.model_flops(model, n_tokens)
     weights = model_parameters(model).total - recount.model_parameters(model)
-    caches = max(
-        abs(model_kv_bytes(preset.model, n_tokens=n) - recount.cache_bytes(preset.model, n)) for preset in presets()
-    )
+    pairs = zip(presets(), preset_sizes(), strict=True)
+    caches = max(abs(model_kv_bytes(preset.model, n_tokens=n) - published_bytes(sizes, n)) for preset, sizes in pairs)
     cross, solved = overtakes(model), _overtakes_by_formula(model)
     off = abs(cross - solved) if cross and solved else float(cross != solved)
     return [

@@ -122,18 +122,6 @@ def spreading_steps(name: str, n: int, k: int) -> tuple[int | None, ...]:
             steps[place] = layer
 
 
-@counted_once
-def cache_bytes(m: ModelSpec, n: int) -> int:
-    """Bytes of the tensors a decoder would keep for n tokens: keys and values of every layer, in float16."""
-    a, total = m.attention, 0
-    for layer in range(m.n_layers):
-        has_window = m.window is not None and layer < m.windowed_layers
-        tokens = min(n, m.window) if has_window and m.window else n
-        for width in (a.d_k, a.d_v):
-            total += torch.empty(a.G, tokens, width, dtype=torch.float16, device="meta").nbytes
-    return total
-
-
 def model_layers(m: ModelSpec) -> dict[str, list[nn.Module]]:
     """A model as torch's own modules, without numbers: what stands once, and what stands in every layer."""
     a, d = m.attention, m.attention.d_model

@@ -20,7 +20,7 @@ from viz.frame.compute.long_texts import most_tokens, report_progress
 from viz.frame.inputs import PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.modes.figure_facts import note_source
-from viz.frame.scene import Scene, SceneContext, chosen_head, model_own, say_layer_kinds, unknown_tokens
+from viz.frame.scene import Scene, SceneContext, chosen_head, model_own, say_layer_kinds, source_line, unknown_tokens
 from viz.frame.shared import MODEL
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER
@@ -72,16 +72,8 @@ def on_the_beginning(inputs: PageInputs) -> PageInputs:
 
 def about(scene: Scene) -> None:
     """Show the source of the numbers."""
-    t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
-    line = t(
-        f"long_text.{source.kind}_line",
-        model=source.model,
-        layers=scene.capture.n_layers,
-        seed=source.seed,
-        H=spec.H,
-        G=spec.G,
-        d_k=spec.d_k,
-    )
+    t, source = scene.t, scene.choice.source
+    line = source_line(scene, "long_text", layers=scene.capture.n_layers)
     st.caption(paragraph(line, model_own(t, source.model)) if source.kind == "model" else line)
     if source.kind == "model":
         say_layer_kinds(t, model(source.model), scene.capture.calls[scene.choice.layer])

@@ -10,7 +10,7 @@ from pages.masks.context import BASE_MASK, WITHOUT_CHIP, MasksContext
 from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
-from viz.components.kinds import MisfitError, Text
+from viz.components.kinds import Text
 from viz.components.view import View
 from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
@@ -23,18 +23,8 @@ from viz.frame.page import ALL
 from viz.frame.shared import SECTION
 from viz.params import Flag
 
-
-def check_painted(code: str) -> None:
-    """Validate the code of a painted mask.
-
-    Raises:
-        ValueError: if it is no mask, or too large.
-    """
-    if len(from_code(code)) > limits.PAINTED_TOKENS:
-        raise MisfitError
-
-
-CODE = Text(limits.PAINTED_TOKENS**2, reads=check_painted)
+CODE = Text(limits.PAINTED_TOKENS**2 // 6 + 4, reads=from_code)
+"""The largest mask has so many characters: six cells in each, two digits and a dot."""
 PAINTER = View("masks/mask_painter", words="masks.painter.", sends={"code": CODE}, colours=True)
 COSTS = Flag("costs")
 

@@ -11,7 +11,7 @@ from pages.masks.context import MasksContext
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.receptive_field import cone
 from viz.core.masks import chunks, look_back
-from viz.core.variants.today.interleaved import Near, earliest_token, full_layers, interleaved_masks
+from viz.core.variants.today.interleaved import PERIODS, Near, earliest_token, full_layers, interleaved_masks
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
@@ -25,24 +25,15 @@ REACH = r"""\begin{gathered}
 \\ \text{earliest token} = i - L\,(w - 1), \quad \text{or } w \lfloor i/w \rfloor, \quad \text{or 0 with a full layer}
 \end{gathered}"""
 
-PERIODS = {"five": 6, "three": 4, "one": 2, "full": 1, "none": 0}
-"""Layers from one full layer to the next; 0 for none."""
 PATTERN = FULL_LAYERS.variant(default="none", among=tuple(PERIODS), scope=Scope("layers"))
 NEAR = Choice("near", among=("window", "chunks"))
 SIZE = NEAR_SIZE.variant(scope=Scope("layers"))
 DEPTH = STACK.variant(default=6, high=12, scope=Scope("layers"))
 
 
-def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:
-    """Return for each layer, the lowest first, True if it looks at the whole text."""
-    period = PERIODS[pattern]
-    return full_layers(n_layers, period=period) if period else (False,) * n_layers
-
-
 def code(_: MasksContext) -> tuple[Callable[..., Any], ...]:
     """The functions that made the masks on the screen, and those that follow the last token through them."""
-    patterns = (full_layers,) * (PERIODS[PATTERN.read()] > 0)
-    return (*patterns, interleaved_masks, chunks if NEAR.read() == "chunks" else look_back, cone, earliest_token)
+    return (full_layers, interleaved_masks, chunks if NEAR.read() == "chunks" else look_back, cone, earliest_token)
 
 
 def draw(context: MasksContext) -> list[Check]:
@@ -55,7 +46,7 @@ def draw(context: MasksContext) -> list[Check]:
         size = SIZE.slider(t("masks.layers.size"))
     with right:
         depth = DEPTH.slider(t("masks.layers.depth"))
-    full = layer_kinds(pattern, depth)
+    full = full_layers(depth, period=PERIODS[pattern])
     masks = interleaved_masks(n, full, size=size, near=near)
     levels = cone(masks, n - 1)
     with picture:

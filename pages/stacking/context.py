@@ -13,7 +13,7 @@ from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, SceneContext, mask_has_effect
+from viz.frame.scene import Scene, SceneContext, mask_has_effect, source_line
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.params import Int, Scope, TokenIndex
@@ -135,9 +135,8 @@ def _layers(t: Translate, n: int) -> str:
 
 def about(scene: Scene) -> None:
     """Describe the source of the numbers: a whole stack, with the mask in every layer."""
-    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, mask_has_effect(scene)
-    sizes = {"H": spec.H, "G": spec.G, "d_model": spec.d_model, "layers": scene.capture.n_layers}
-    line = t(f"stacking.{source.kind}_line", model=source.model, seed=source.seed, **sizes)
+    t, source, masked = scene.t, scene.choice.source, mask_has_effect(scene)
+    line = source_line(scene, "stacking", layers=scene.capture.n_layers)
     st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
     if masked:
         st.caption(t("stacking.masked", mask=t(f"mask.{scene.choice.mask.kind}")))

@@ -10,6 +10,7 @@ from pages.stacking.context import StackingContext
 from viz.components.matrix import Axis, Matrix
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
@@ -109,19 +110,10 @@ def own_visible(context: StackingContext) -> list[Tensor]:
 
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
     """Return the reachable words, (T,), without the core: the mask by its rule, to the L-th power by numpy."""
-    places = np.arange(len(context.labels))
-    # Key minus query.
-    apart = places - places[:, None]
-    near = mask.width * (mask.gap if mask.kind == "dilated" else 1)
-    visible_by_kind = {
-        "own": np.ones_like(apart, dtype=bool),
-        "causal": apart <= 0,
-        "window": np.abs(apart) <= near,
-        "dilated": (np.abs(apart) <= near) & (apart % mask.gap == 0),
-    }[mask.kind]
-    way = np.eye(len(places))[context.query]
+    n, identity = len(context.labels), np.eye(len(context.labels))
+    rule, way = mask_by_rule(mask, n, n), identity[context.query]
     for visible in reversed(own_visible(context)):
         # A residual keeps the token.
-        step = (visible.numpy() & visible_by_kind) | (apart == 0)
+        step = (visible if rule is None else visible & rule).numpy() | (identity == 1)
         way = ((way @ step.astype(float)) > 0).astype(float)
     return way.astype(int)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -76,7 +76,13 @@ class BlockWeights:
 
 
 Place = Literal["post", "pre", "output", "sandwich"]
-SUBLAYERS = {"post": post_norm, "pre": pre_norm, "output": output_norm}
+SUBLAYERS: Mapping[Place, Callable[..., SublayerTrace[Any]]] = {
+    "post": post_norm,
+    "pre": pre_norm,
+    "output": output_norm,
+    "sandwich": sandwich_norm,
+}
+"""By the place of their norms; the last takes a second one."""
 STEPS: Mapping[Place, tuple[str, ...]] = {
     "post": ("", "_add", "_norm"),
     "pre": ("_norm", "", "_add"),
@@ -108,17 +114,12 @@ class BlockDesign:
         Raises:
             ValueError: if a sandwich has no second norm.
         """
-        if self.norm != "sandwich":
-            return SUBLAYERS[self.norm](x, f, lambda values: self.normalize(values, norm), residual=self.residual)
-        if out_norm is None:
-            raise ValueError("these weights have no second norm, which a sandwich needs behind each part")
-        return sandwich_norm(
-            x,
-            f,
-            lambda values: self.normalize(values, norm),
-            lambda values: self.normalize(values, out_norm),
-            residual=self.residual,
-        )
+        norms = [lambda values: self.normalize(values, norm)]
+        if self.norm == "sandwich":
+            if out_norm is None:
+                raise ValueError("these weights have no second norm, which a sandwich needs behind each part")
+            norms.append(lambda values: self.normalize(values, out_norm))
+        return SUBLAYERS[self.norm](x, f, *norms, residual=self.residual)
 
 
 @dataclass(frozen=True, kw_only=True)

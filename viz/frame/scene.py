@@ -122,41 +122,42 @@ def _plain(value: Any) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$:~" else c for c in str(value))
 
 
-def provenance(scene: Scene) -> None:
-    """One line that says which numbers these are, and which mask was added."""
-    _say_source(scene, untouched=not mask_has_effect(scene))
+def provenance(scene: Scene, *, pools: bool = False) -> None:
+    """One line that says which numbers these are, and which mask was added.
 
-
-def provenance_pooled(scene: Scene) -> None:
-    """The same for a page that may pool heads, and says itself whether the numbers are still the model's own."""
-    _say_source(scene, untouched=False)
-
-
-def source_line(scene: Scene, texts: str = "source") -> str:
-    """Return the sentence that says which numbers these are, of these texts."""
-    source, spec = scene.choice.source, scene.trace.projections.spec
-    return scene.t(
-        f"{texts}.{source.kind}_line",
-        model=source.model,
-        layer=scene.layer_number,
-        layers=n_blocks(scene),
-        seed=source.seed,
-        H=spec.H,
-        G=spec.G,
-        kind=spec.kind,
-        # This is the width of the stream: W_Q may read a shorter vector.
-        d_model=spec.d_out,
-        d_k=spec.d_k,
-        n=len(scene.labels),
-    )
-
-
-def _say_source(scene: Scene, *, untouched: bool) -> None:
+    A page that ``pools`` heads says itself whether the numbers are still the model's own.
+    """
     t, source, line = scene.t, scene.choice.source, source_line(scene)
-    st.caption(paragraph(line, model_own(t, source.model)) if untouched and source.kind == "model" else line)
+    if source.kind == "model" and not (pools or mask_has_effect(scene)):
+        line = paragraph(line, model_own(t, source.model))
+    st.caption(line)
     if source.kind == "model":
         say_layer_kinds(t, compute.model(source.model), scene.capture.calls[scene.choice.layer])
     mask_added(scene)
+
+
+def provenance_pooled(scene: Scene) -> None:
+    """The same for such a page."""
+    provenance(scene, pools=True)
+
+
+def source_line(scene: Scene, texts: str = "source", **more: Any) -> str:
+    """Return the sentence that says which numbers these are, of these texts."""
+    source, spec = scene.choice.source, scene.trace.projections.spec
+    values = {
+        "model": source.model,
+        "layer": scene.layer_number,
+        "layers": n_blocks(scene),
+        "seed": source.seed,
+        "H": spec.H,
+        "G": spec.G,
+        "kind": spec.kind,
+        # This is the width of the stream: W_Q may read a shorter vector.
+        "d_model": spec.d_out,
+        "d_k": spec.d_k,
+        "n": len(scene.labels),
+    }
+    return scene.t(f"{texts}.{source.kind}_line", **values | more)
 
 
 def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:

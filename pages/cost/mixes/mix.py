@@ -21,13 +21,12 @@ from viz.core.cost.mixed import (
     step_flops,
 )
 from viz.core.spec import AttentionSpec
+from viz.core.variants.today.interleaved import PERIODS
 from viz.core.variants.today.latent import LatentSpec
 from viz.frame.lazy import lazy
 from viz.frame.shared import FULL_LAYERS, NEAR_SIZE, STACK
 from viz.params import Choice, Scope
 
-PERIODS = {"one": 2, "three": 4, "five": 6, "none": 0, "full": 1}
-"""Layers from one full layer to the next; 0 for none."""
 WITH_SIZE = ("window", "select")
 """Kinds of layers that look at a number of tokens, which can be chosen."""
 MEASURES = {"flops": step_flops, "cache": cache_bytes}

@@ -9,7 +9,7 @@ from tests.running import sentences_of
 from viz.components.unpack import unpack
 from viz.core.experts import mixture_of_experts, route
 from viz.core.norm import layer_norm, rms_norm
-from viz.core.sublayer import post_norm, pre_norm
+from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
@@ -63,7 +63,7 @@ def test_code_has_norms_that_are_drawn(open_app):
     assert shows(code, layer_norm) and not shows(code, rms_norm)
     code = code_of(open_app("block", source="words", text=TEXT, block_show="norm_place"), "norm_place")
     assert shows(code, post_norm) and shows(code, pre_norm)
-    assert not shows(code, code_that_ran.output_norm) and not shows(code, code_that_ran.sandwich_norm)
+    assert not shows(code, output_norm) and not shows(code, sandwich_norm)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -212,8 +212,7 @@ def interleave(full: LayerCost, rest: LayerCost, *, n_layers: int, period: int) 
         >>> [layer.cache_numbers(4) for layer in layers]
         [48, 96, 48, 96, 48]
     """
-    is_full = full_layers(n_layers, period=period) if period else (False,) * n_layers
-    return [full if at_full else rest for at_full in is_full]
+    return [full if is_full else rest for is_full in full_layers(n_layers, period=period)]
 
 
 def cache_bytes(layers: Sequence[LayerCost], *, n_tokens: int, bytes_per_value: int = 2) -> int:

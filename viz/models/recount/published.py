@@ -14,9 +14,14 @@ TABLE, PRESETS = Path(__file__).parents[1] / "published.toml", ASSETS / "presets
 
 def published_sizes() -> list[Mapping[str, Any]]:
     """Return the sizes of the published models as the files have them, layers by kind."""
-    table, presets = (tomllib.loads(file.read_text("utf8"))["model"] for file in (TABLE, PRESETS))
-    by_name = {entry["id"]: entry for entry in presets}
-    return [_with_layers(by_name[entry["preset"]]) if "preset" in entry else entry for entry in table]
+    by_name = {entry["id"]: entry for entry in preset_sizes()}
+    table = tomllib.loads(TABLE.read_text("utf8"))["model"]
+    return [by_name[entry["preset"]] if "preset" in entry else entry for entry in table]
+
+
+def preset_sizes() -> list[Mapping[str, Any]]:
+    """Return the sizes of the presets, likewise."""
+    return [_with_layers(entry) for entry in tomllib.loads(PRESETS.read_text("utf8"))["model"]]
 
 
 def _with_layers(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,9 +50,8 @@ def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
 
 
 def _read(record: dict[str, Any]) -> Trained:
-    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
     rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in record["look"].items()}
-    parts: dict[str, Any] = {"run": Run(**run), "look": Look(**rows)}
+    parts: dict[str, Any] = {"run": twins.run_of(record["run"]), "look": Look(**rows)}
     return Trained(**(record | parts))
 
 

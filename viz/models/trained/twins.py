@@ -7,6 +7,7 @@ to look for the present word's earlier mention and copy what came after it (an i
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -80,8 +81,13 @@ def words() -> tuple[str, ...]:
 @cache
 def runs() -> tuple[Run, ...]:
     """Records of the trainings, every G with every seed."""
-    records = json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]
-    return tuple(Run(**run | {name: tuple(run[name]) for name in ("steps", "loss", "accuracy")}) for run in records)
+    return tuple(map(run_of, json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]))
+
+
+def run_of(record: Mapping[str, Any]) -> Run:
+    """Return a run from its record."""
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record.items()}
+    return Run(**fields)
 
 
 def repeated(n: int, recipe: Recipe, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -2,11 +2,8 @@
 
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
-from viz.frame import modes
 from viz.frame.modes.steps import Place, Walk, title_of
-from viz.frame.sidebar import path_of
 from viz.lessons.lesson_file import lesson_named
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.running import Running
@@ -54,17 +51,11 @@ def reveal(running: Running) -> None:
 def closing(t: Translate, running: Running) -> dict[str, Any]:
     """Return the last slide: the steps, what to remember, and the next lessons."""
     lesson, lang = running.lesson, running.lang
+    after = lesson_named(lesson.next) if lesson.next else None
     titles = [title_of(t, step.page, step.section) for step in lesson.steps]
     return {
         "title": lesson.title[lang],
         "shown": [*dict.fromkeys(titles)],
         "keep": [sentence[lang] for sentence in lesson.keep],
-        "links": [_link(lesson.next, lang)] if lesson.next else [],
+        "links": [{"text": after.title[lang], "to": running.link_to(after)}] if after else [],
     }
-
-
-def _link(name: str, lang: str) -> dict[str, str]:
-    """Return a link that presents a lesson from its first step."""
-    lesson = lesson_named(name)
-    query = {"lesson": name, "lesson_step": "1", "lang": lang, **modes.link_parameters()}
-    return {"text": lesson.title[lang], "to": f"{path_of(lesson.steps[0].page)}?{urlencode(query)}"}

@@ -46,7 +46,8 @@ def test_reach_equals_spreading():
 
 def test_sizes_are_refused():
     """A period of 0 has no full layer."""
-    with pytest.raises(ValueError, match=r"^period=0 must be at least 1$"):
-        full_layers(3, period=0)
+    assert not any(full_layers(3, period=0))
+    with pytest.raises(ValueError, match=r"^period=-1 must be at least 0$"):
+        full_layers(3, period=-1)
     with pytest.raises(ValueError, match=r"^n_layers=0 must be at least 1$"):
         full_layers(0, period=3)

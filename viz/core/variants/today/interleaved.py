@@ -13,25 +13,29 @@ Near = Literal["window", "chunks"]
 """Masks of the layers that look back a little."""
 
 
+PERIODS = {"five": 6, "three": 4, "one": 2, "full": 1, "none": 0}
+"""Layers from one full layer to the next, by what is usual; 0 for none."""
+
+
 def full_layers(n_layers: int, *, period: int, starts_full: bool = False) -> tuple[bool, ...]:
     """Say for each layer if it is one of the few that look at the whole text: the last of each ``period``.
 
     A period of 6 is "5:1" (Gemma 3), 4 is "3:1" (Cohere 2, OLMo 3, EXAONE 4, Llama 4), 2 is "1:1" (gpt-oss), 1 makes
-    every layer full. With ``starts_full`` it is the first of each period (ModernBERT, 3). Layers without positions
-    (Llama 4, SmolLM3) follow the same pattern.
+    every layer full, 0 none. With ``starts_full`` it is the first of each period (ModernBERT, 3). Layers without
+    positions (Llama 4, SmolLM3) follow the same pattern.
 
     Raises:
-        ValueError: if a number is below 1.
+        ValueError: if there are no layers, or the period is negative.
 
     Example:
         >>> full_layers(5, period=2), full_layers(5, period=3, starts_full=True)
         ((False, True, False, True, False), (True, False, False, True, False))
     """
-    for name, number in (("n_layers", n_layers), ("period", period)):
-        if number < 1:
-            raise ValueError(f"{name}={number} must be at least 1")
+    for name, number, least in (("n_layers", n_layers, 1), ("period", period, 0)):
+        if number < least:
+            raise ValueError(f"{name}={number} must be at least {least}")
     place = 0 if starts_full else period - 1
-    return tuple(layer % period == place for layer in range(n_layers))
+    return tuple(bool(period) and layer % period == place for layer in range(n_layers))
 
 
 def interleaved_masks(

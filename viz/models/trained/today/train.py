@@ -120,12 +120,11 @@ def recorded_digest() -> str:
 
 
 def _read(record: dict[str, Any]) -> Trained:
-    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
     heads = {
         when: Heads(**{name: tuple(map(tuple, rows)) for name, rows in record[when].items()})
         for when in ("before", "after")
     }
-    return Trained(**{**record, **heads, "run": Run(**run)})
+    return Trained(**{**record, **heads, "run": twins.run_of(record["run"])})
 
 
 @cache
