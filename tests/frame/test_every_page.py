@@ -346,11 +346,7 @@ def test_chips_appear_where_they_matter(open_app, page, view):
     ("hostile", "names", "falls_back_to"),
     [
         ({"layer": "99"}, {"layer"}, {"layer": 3}),
-        ({"layer": "-1"}, {"layer"}, {"layer": 3}),
         ({"layer": "abc"}, {"layer"}, {"layer": 3}),
-        ({"layer": "NaN"}, {"layer"}, {"layer": 3}),
-        ({"layer": "3.0"}, {"layer"}, {"layer": 3}),
-        ({"layer": ""}, {"layer"}, {"layer": 3}),
         ({"layer": "9" * 10_000}, {"layer"}, {"layer": 3}),
         ({"source": "evil"}, {"source"}, {"source": "model"}),
         ({"model": "../../etc/passwd"}, {"model"}, {"model": compute.DEFAULT_MODEL}),

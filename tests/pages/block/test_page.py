@@ -14,9 +14,7 @@ from pages.block.compute import outcome, stack_of
 from pages.block.equations import equations_error
 from tests.running import checked, line_charts, matrices
 from tests.sections import link_to, views_of
-from viz.core.block import decoder_block
 from viz.core.masks import causal
-from viz.core.norm import no_norm
 from viz.frame import compute
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
@@ -298,19 +296,6 @@ class TestStacks:
     """Cached stacks that the page and its neighbours read."""
 
     WORDS = Source(kind="words", text="one two three four", d_model=12, n_heads=4, n_kv_heads=2, seed=3)
-
-    def test_decoder_memory_equals_encoder_output(self):
-        plan = BlockPlan(normalize=False)
-        encoder = blocks.blocks(self.WORDS, plan, Mask())
-        (decoder,) = blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
-        assert decoder.cross is not None
-        assert_close(decoder.cross.memory, encoder[-1].output)
-        assert decoder.design.normalize is no_norm
-        again = decoder_block(
-            decoder.x, encoder[-1].output, decoder.weights, allowed=causal(2, 2), design=decoder.design
-        )
-        assert_close(again.output, decoder.output)
-        assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
 
     @pytest.mark.parametrize(("kind", "pad_left"), [("padding", False), ("both", True)])
     def test_cross_attention_ignores_source_padding(self, kind, pad_left):
