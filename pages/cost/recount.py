@@ -46,7 +46,6 @@ class LayerCount:
     pairs: int
     exponentials: int
     weight_bytes: int
-    parameters: int
 
 
 @counted_once
@@ -68,7 +67,6 @@ def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
         pairs=flops[ATEN.bmm] // 2,
         exponentials=flops[ATEN._softmax],
         weight_bytes=sum(torch.empty(shape, device="meta").nbytes for shape in softmaxes),
-        parameters=sum(matrix.numel() for matrix in w),
     )
 
 
