@@ -245,8 +245,8 @@ def _tables(app: AppTest) -> Iterator[Digest]:
         for column in table.value:
             yield from _column(table.value[column].tolist(), FITTED.get(column, 0.0))
     for bars in re.findall('<table class="bars">.*?</table>', "".join(html.proto.body for html in app.get("html"))):
-        rows = re.sub("</?small>", " ", bars).split("<tr>")[2:]
-        for column in zip(*(re.findall("<span[^>]*>(.*?)</span>", row) for row in rows), strict=True):
+        lines = re.sub("</?small>", " ", bars).split("<tr>")[2:]
+        for column in zip(*(re.findall("<span[^>]*>(.*?)</span>", line) for line in lines), strict=True):
             yield from _column(column)
     for text in app.markdown:
         if text.value.startswith("|"):
