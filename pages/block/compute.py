@@ -175,15 +175,9 @@ def block_errors(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tu
         BlockErrors(
             equations=equations_error(replace(stack.choose((layer,)), x=trace.x), (trace,), masks),
             torch_layer=torch_error(trace, stack),
-            model_state=state_error(stack, layer, trace) if may_compare else None,
+            model_state=stack.state_off(layer, trace.output) / largest(stack.states[layer + 1])
+            if may_compare
+            else None,
         )
         for layer, trace in enumerate(traces)
     )
-
-
-def state_error(stack: Blocks, layer: int, trace: BlockTrace) -> float:
-    """Error of a block's output against the model's hidden state; the last one is what the stack makes of it."""
-    expected, output = stack.states[layer + 1], trace.output
-    if layer == len(stack.weights) - 1:
-        output = stack.finish(output)
-    return float((expected - output).abs().max()) / largest(expected)

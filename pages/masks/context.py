@@ -105,12 +105,17 @@ class MasksContext(SceneContext):
     @lazy
     def weights(self) -> Tensor:
         """The head's weights under the mask."""
-        return row_softmax(self.scores.masked_fill(~self.visible, -torch.inf))
+        return masked_softmax(self.scores, self.visible)
 
     @property
     def fully_masked(self) -> list[int]:
         """Fully masked queries."""
         return [i for i, sees in enumerate(self.visible.any(-1).tolist()) if not sees]
+
+
+def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    """Softmax with the mask before it, as everywhere in this app."""
+    return row_softmax(scores.masked_fill(~visible, -torch.inf))
 
 
 def _first(call: Call, n: int, head: int) -> dict[str, Any]:

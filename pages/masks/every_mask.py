@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from pages.masks.checks import mask_check, weights_by_torch
-from pages.masks.context import MasksContext, begin_painting
+from pages.masks.context import MasksContext, begin_painting, masked_softmax
 from viz.components.maps import MAPS, Panel, pack_maps
 from viz.core.analysis.checks import rounding
-from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs
 from viz.frame.checks import Check, check
@@ -41,8 +40,8 @@ def every_mask(context: MasksContext) -> EveryMask:
     if not masks["painted"].painted:
         del masks["painted"]
     visible = {kind: context.cells_of(mask) & context.model_allowed for kind, mask in masks.items()}
-    masked_scores = torch.stack([context.scores.masked_fill(~mask, -torch.inf) for mask in visible.values()])
-    return EveryMask(masks=masks, visible=visible, weights=row_softmax(masked_scores))
+    weights = torch.stack([masked_softmax(context.scores, mask) for mask in visible.values()])
+    return EveryMask(masks=masks, visible=visible, weights=weights)
 
 
 def draw_thumbnails(context: MasksContext, masks: EveryMask) -> None:

@@ -33,7 +33,8 @@ DEPTH = STACK.variant(default=6, high=12, scope=Scope("layers"))
 
 def code(_: MasksContext) -> tuple[Callable[..., Any], ...]:
     """The functions that made the masks on the screen, and those that follow the last token through them."""
-    return (full_layers, interleaved_masks, chunks if NEAR.read() == "chunks" else look_back, cone, earliest_token)
+    patterns = (full_layers,) * (PERIODS[PATTERN.read()] > 0)
+    return (*patterns, interleaved_masks, chunks if NEAR.read() == "chunks" else look_back, cone, earliest_token)
 
 
 def draw(context: MasksContext) -> list[Check]:

@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from pages.masks.checks import current_mask_check
-from pages.masks.context import MasksContext
+from pages.masks.context import MasksContext, masked_softmax
 from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
-from viz.core.attention import attend, row_softmax
+from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.core.mistakes.masks import (
     mask_after_softmax,
@@ -35,11 +35,6 @@ EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
 
 
-def _mask_before_softmax(scores: Tensor, visible: Tensor) -> Tensor:
-    """Softmax with the mask before it, as everywhere in this app."""
-    return row_softmax(scores.masked_fill(~visible, -torch.inf))
-
-
 def _in_double(scores: Tensor, visible: Tensor) -> Tensor:
     return softmax_add_1e9(scores.double(), visible).float()
 
@@ -50,7 +45,7 @@ WAYS: dict[str, Way] = {
     "shifted": softmax_add_1e9,
     "double": _in_double,
     "sdpa": sdpa_weights,
-    "ours": _mask_before_softmax,
+    "ours": masked_softmax,
 }
 
 

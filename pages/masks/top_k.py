@@ -7,11 +7,10 @@ import torch
 from torch import Tensor
 
 from pages.masks.checks import visible_by_rule, weights_by_torch, weights_of_cells
-from pages.masks.context import MasksContext
+from pages.masks.context import MasksContext, masked_softmax
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding
-from viz.core.attention import row_softmax
 from viz.core.variants.today.selection import lost_shares, top_k_mask
 from viz.figures import line_chart
 from viz.figures.curves import curves
@@ -34,7 +33,7 @@ def draw(context: MasksContext) -> list[Check]:
     t, pictures = context.t, st.container()
     k = KEEP.slider(t("masks.top_k.keep"), context.n)
     mask = top_k_mask(context.scores, k, allowed=context.visible)
-    weights = row_softmax(context.scores.masked_fill(~mask, -torch.inf))
+    weights = masked_softmax(context.scores, mask)
     lost = lost_shares(context.weights)
     with pictures:
         left, right = st.columns(2)
@@ -125,7 +124,7 @@ def _checks(
     off = (torch.stack(maps_in_browser) - torch.stack([full, weights_of_cells(context, ranks < k)])).abs().max()
     tolerance = rounding(context.q, context.k, context.options.get("scale"))
     every_key = top_k_mask(context.scores, n, allowed=context.visible)
-    standard = row_softmax(context.scores.masked_fill(~every_key, -torch.inf)) - context.weights
+    standard = masked_softmax(context.scores, every_key) - context.weights
     return [
         check("masks.top_k.check_mask", int((mask != (ranks < k)).sum()), 0, k=k),
         check("masks.top_k.check_weights", off, tolerance),

@@ -128,11 +128,17 @@ def map_checks(
     allowed: Tensor | None = None,
 ) -> list[Check]:
     """Check the scores of these encodings by hand, and torch's softmax of them under a mask."""
-    everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
-    everywhere = everywhere if allowed is None else allowed
-    off, torchs = [], []
+    off = []
     for code, recomputed in scores.items():
         by_hand = scores_by_hand(context, code)
         off.append(float((recomputed - by_hand).abs().max()) / largest(by_hand))
-        torchs.append(float((sdpa_weights(recomputed, everywhere) - weights[code]).abs().max()))
-    return [check("positions.check_scores", worst(off), 1e-5), check("positions.check_torch", worst(torchs), 1e-5)]
+    return [check("positions.check_scores", worst(off), 1e-5), softmax_check(context, scores, weights, allowed)]
+
+
+def softmax_check(
+    context: PositionsContext, scores: Mapping[str, Tensor], weights: Mapping[str, Tensor], allowed: Tensor | None
+) -> Check:
+    """Check weights by torch's softmax of the scores under a mask."""
+    everywhere = torch.ones(context.n, context.n, dtype=torch.bool) if allowed is None else allowed
+    off = ((sdpa_weights(scores[code], everywhere) - weights[code]).abs().max() for code in scores)
+    return check("positions.check_torch", worst(off), 1e-5)

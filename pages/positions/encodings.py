@@ -15,7 +15,7 @@ from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
 from viz.core.variants.encodings import OffsetProfile, offset_profile
-from viz.figures.offsets import Curve, offset_curves
+from viz.figures.curves import Curve, over_offsets
 from viz.frame.checks import Check, check
 from viz.frame.format import at_most, number
 from viz.frame.lazy import lazy
@@ -158,12 +158,13 @@ def _opened_map(comparison: Comparison, code: str) -> None:
 
 def _opened_profile(comparison: Comparison, code: str) -> None:
     context = comparison.context
-    t, curves = context.t, {}
+    t, curves = context.t, []
     for shown_code in dict.fromkeys((code, "none")):
         profile = comparison.profiles[shown_code]
-        spread = profile.spread if shown_code == code else None
-        curves[context.name(shown_code)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
-    fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
+        name, mean = context.name(shown_code), profile.mean
+        low, high = (mean - profile.spread, mean + profile.spread) if shown_code == code else (None, None)
+        curves.append(Curve(name=name, at=profile.offset, values=mean, low=low, high=high))
+    fig = over_offsets(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
     show_lines(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
     st.caption(t("positions.profile_says"))
 

@@ -15,7 +15,7 @@ from viz.components.maps import show_maps
 from viz.core.positions import frequencies, rotation, sinusoidal
 from viz.core.variants.encodings import OffsetProfile, offset_profile
 from viz.errors import ModelError
-from viz.figures.offsets import Curve, offset_curves
+from viz.figures.curves import Curve, over_offsets
 from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame import compute
@@ -144,11 +144,11 @@ def _cosines(context: PositionsContext, step: Step, learned: tuple[str, Tensor] 
 
 
 def _distance(context: PositionsContext, profiles: Mapping[str, OffsetProfile]) -> None:
-    t, curves = context.t, {}
+    t, curves = context.t, []
     for name, profile in profiles.items():
-        ahead = profile.offset >= 0
-        curves[name] = Curve(x=profile.offset[ahead], y=profile.mean[ahead], spread=profile.spread[ahead])
-    fig = offset_curves(
+        at, mean, spread = (values[profile.offset >= 0] for values in vars(profile).values())
+        curves.append(Curve(name=name, at=at, values=mean, low=mean - spread, high=mean + spread))
+    fig = over_offsets(
         curves, x_title=t("positions.distance"), y_title=t("positions.cosine"), limits=(-1.05, 1.05), height=380
     )
     show_lines(fig, key="distance", alt=t("positions.distance_alt"))

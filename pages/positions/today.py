@@ -7,13 +7,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.positions.checks import asked_mask, asked_scale, rope_scores, scores_by_hand
+from pages.positions.checks import asked_mask, asked_scale, rope_scores, scores_by_hand, softmax_check
 from pages.positions.compute import queries_and_keys
 from pages.positions.context import PositionsContext
 from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import row_softmax
-from viz.core.mistakes.masks import sdpa_weights
 from viz.core.positions import frequencies
 from viz.core.variants.today.angles import partial_rope, yarn_frequencies, yarn_gain, yarn_ramp
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
@@ -125,7 +124,9 @@ def draw(context: PositionsContext) -> list[Check]:
     say(t("positions.today.change", off=at_most(off)))
     context.say_base()
     st.caption(t("positions.today.users"))
-    return [*_checks(turning, q, k), _head_check(context, q, k), _map_check(context, scores, maps_in_browser)]
+    in_browser = dict(zip(scores, maps_in_browser, strict=True))
+    map_check = softmax_check(context, scores, in_browser, asked_mask(context))
+    return [*_checks(turning, q, k), _head_check(context, q, k), map_check]
 
 
 def kinds(turning: Turning) -> dict[str, Turning]:
@@ -255,13 +256,3 @@ def _head_check(context: PositionsContext, q: Tensor, k: Tensor) -> Check:
     by_hand = scores_by_hand(context, "none")
     off = (scaled(context, q @ k.T) - by_hand).abs().max()
     return check("positions.today.check_head", off, 1e-5 * largest(by_hand), head=context.head)
-
-
-def _map_check(context: PositionsContext, scores: dict[str, Tensor], maps_in_browser: Tensor) -> Check:
-    allowed = asked_mask(context)
-    everywhere = torch.ones(context.n, context.n, dtype=torch.bool) if allowed is None else allowed
-    off = [
-        (sdpa_weights(scores[name], everywhere) - values).abs().max()
-        for name, values in zip(scores, maps_in_browser, strict=True)
-    ]
-    return check("positions.check_torch", worst(off), 1e-5 * largest(maps_in_browser))

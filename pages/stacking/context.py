@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from pages.stacking import compute
-from viz.core.analysis.checks import rounding, sdpa_weights
+from viz.core.analysis.checks import largest_ratio, rounding, sdpa_weights
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
@@ -156,10 +157,9 @@ def weights_check(context: StackingContext) -> Check:
     for layer, trace in enumerate(blocks(context.source, context.plan, context.mask)):
         steps, options = trace.attention, layer_options(context, layer)
         error = (sdpa_weights(steps.q, steps.k, **options) - steps.weights).abs().max()
-        tolerance = rounding(steps.q, steps.k, options.get("scale"))
-        by_layer.append(check("stacking.check_weights", error, tolerance, layers=context.layers(context.depth)))
-    farthest = max(by_layer, key=lambda result: result.error / result.tolerance)
-    return next((result for result in by_layer if not result.passed), farthest)
+        by_layer.append((error, rounding(steps.q, steps.k, options.get("scale"))))
+    off = largest_ratio(*torch.tensor(by_layer, dtype=torch.float64).T)
+    return check("stacking.check_weights", *off, layers=context.layers(context.depth))
 
 
 def state_checks(context: StackingContext) -> list[Check]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from viz.figures.curves import Curve, curves, depth
+from viz.figures.curves import Curve, curves, depth, over_offsets
 from viz.figures.line_chart import Axis
 from viz.figures.palette import BLUE, ORANGE
 
@@ -78,3 +78,11 @@ def test_baselines_differ_in_dash():
         [Curve(name=name, values=torch.ones(2), baseline=True) for name in "ab"], x_title="", y_title=""
     ).series
     assert first.colour == second.colour and first.dash != second.dash
+
+
+def test_many_places_have_no_dots():
+    few, many = (
+        over_offsets([Curve(name="a", at=torch.arange(n), values=torch.ones(n))], x_title="x", y_title="y")
+        for n in (40, 41)
+    )
+    assert few.series[0].marker and not many.series[0].marker

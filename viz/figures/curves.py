@@ -1,14 +1,16 @@
-"""Curves over anything, and over layers: a line for each series, which differ in hue and in dash."""
+"""Curves over anything, over layers and over offsets: a line for each series, which differ in hue and in dash."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from viz.figures.line_chart import Axis, LineChart, Series
+from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import DASHES, GREY, HEADS, series_style
 
 DOT = 6
+MOST_DOTS = 40
+"""A curve over more places is drawn without a dot for each."""
 SYMBOLS = ("circle", "square")
 BASELINE_DASHES = ("dot", "dashdot")
 
@@ -43,11 +45,13 @@ def curves(
 class Curve:
     """A series: a value for each level, and the ``low`` and ``high`` ends of its band, if it has one.
 
-    A ``baseline`` is grey and dotted: what the others are to be compared with.
+    ``at`` are its places where these are no levels, counted from the first on. A ``baseline`` is grey and dotted: what
+    the others are to be compared with.
     """
 
     name: str
     values: Tensor
+    at: Tensor | None = None
     low: Tensor | None = None
     high: Tensor | None = None
     baseline: bool = False
@@ -64,16 +68,31 @@ def depth(
     return LineChart(series=series, x=levels, y=values, height=height, legend=True)
 
 
+def over_offsets(
+    curves: Sequence[Curve],
+    *,
+    x_title: str,
+    y_title: str,
+    marks: Sequence[float] = (),
+    limits: tuple[float, float] | None = None,
+    height: int = 300,
+) -> LineChart:
+    """Draw curves over offsets (key minus query), which ``marks`` mark by an upright line; a long one has no dots."""
+    series = [_series(curve, 0, i) for i, curve in enumerate(curves)]
+    values = Axis(y_title, grid=True, limits=limits)
+    return LineChart(series=series, x=Axis(x_title), y=values, marks=[Mark(x=at) for at in marks], height=height)
+
+
 def _series(curve: Curve, first: int, i: int) -> Series:
     colour, dash = (GREY, BASELINE_DASHES[i % len(BASELINE_DASHES)]) if curve.baseline else series_style(i)
     values = curve.values.detach().float()
     return Series(
         name=curve.name,
-        x=list(range(first, first + len(values))),
+        x=list(range(first, first + len(values))) if curve.at is None else curve.at.tolist(),
         y=values.where(values.isfinite(), float("nan")).numpy(),
         colour=colour,
         dash=dash,
-        marker=1 if curve.baseline else 6,
+        marker=0 if len(values) > MOST_DOTS else 1 if curve.baseline else DOT,
         low=None if curve.low is None else curve.low.tolist(),
         high=None if curve.high is None else curve.high.tolist(),
     )

@@ -135,10 +135,12 @@ class Blocks:
 
     def state_error(self, traces: Sequence[BlockTrace]) -> float:
         """Largest difference of the blocks' outputs from the model's own hidden states, over all layers."""
-        outputs = [trace.output for trace in traces]
-        outputs[-1] = self.finish(outputs[-1])
-        outputs_of_model = self.states[1:]
-        return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
+        return max(self.state_off(layer, trace.output) for layer, trace in enumerate(traces))
+
+    def state_off(self, layer: int, output: Tensor) -> float:
+        """The same of one layer; of the last one's output what the stack makes of it is compared."""
+        output = self.finish(output) if layer == len(self.weights) - 1 else output
+        return float((output - self.states[layer + 1]).abs().max())
 
 
 def _as_trained(call: Call, change: Change) -> Callable[..., MultiHeadTrace]:

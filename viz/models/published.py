@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from viz.core.cost.mixed import (
     cache_bytes,
 )
 from viz.core.spec import AttentionSpec
+from viz.core.variants.today.interleaved import full_layers
 from viz.core.variants.today.latent import LatentSpec
 from viz.models.presets import preset as find_preset
 
@@ -31,6 +32,16 @@ class Model:
     sizes: Mapping[str, Any]
     config: str = ""
     source: str = ""
+    pattern: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_misplaced(self) -> int:
+        """How many layers of its first kind it has more or fewer than its pattern says, if it has one."""
+        n_first, *others = self.sizes["layers"].values()
+        if not self.pattern.get("period"):
+            return 0
+        is_first = full_layers(n_first + sum(others), **self.pattern)
+        return abs(n_first - sum(is_first[: n_first + others[0]]))
 
     @property
     def layers(self) -> list[LayerCost]:
@@ -94,8 +105,11 @@ def model_named(name: str) -> Model:
     return next(model for model in models() if model.name == name)
 
 
-def _of_config(name: str, year: int, config: str = "", source: str = "", **sizes: Any) -> Model:
-    return Model(name=name, year=year, config=config, source=source, sizes=sizes)
+def _of_config(
+    name: str, year: int, config: str = "", source: str = "", period: int = 0, starts_full: bool = False, **sizes: Any
+) -> Model:
+    pattern = {"period": period, "starts_full": starts_full}
+    return Model(name=name, year=year, config=config, source=source, pattern=pattern, sizes=sizes)
 
 
 def _of_preset(preset: str, year: int) -> Model:

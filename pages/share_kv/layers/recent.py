@@ -6,7 +6,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import amount
 from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.models.published import Model
+from viz.models.published import Model, models
 from viz.models.recount.published import published_bytes, published_sizes
 from viz.text import Translate
 from viz.text.sizes import size
@@ -34,9 +34,9 @@ def draw_model(t: Translate, model: Model, n: int) -> list[Check]:
     axes = {"x_title": t("share_kv.tokens"), "y_title": t("share_kv.cache_bytes")}
     show_lines(cache_growth(LENGTHS, curves, MEMORIES, at=n, **axes), key="cached_growth", alt=summary)
     say(summary)
-    sizes = next(entry for entry in published_sizes() if entry.get("name") == model.name)
-    off = abs(model.cache(n) - published_bytes(sizes, n))
-    return [check("share_kv.recent.check_bytes", off, 0, n=amount(n))]
+    counts = zip(models(), published_sizes(), strict=True)
+    off = max(abs(entry.cache(n) - published_bytes(sizes, n)) + entry.n_misplaced for entry, sizes in counts)
+    return [check("share_kv.recent.check_bytes", off, 0, n=amount(n), models=len(models()))]
 
 
 def _sizes(model: Model, n: int) -> tuple[int, int, int]:

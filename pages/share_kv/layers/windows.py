@@ -15,7 +15,7 @@ from viz.core.analysis.checks import sdpa_heads
 from viz.core.attention import options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, WindowCost, cache_bytes
 from viz.core.spec import AttentionSpec
-from viz.core.variants.today.interleaved import full_layers
+from viz.core.variants.today.interleaved import PERIODS, full_layers
 from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.errors import ModelError
 from viz.figures.line_chart import Axis as LineAxis
@@ -37,9 +37,7 @@ WINDOW_CACHE = r"""\begin{gathered}
 \\ C = 2\, G\, d_k\, b\, \big(L_{\text{full}}\, n + L_{\text{window}} \min(n, w)\big)
 \end{gathered}"""
 
-PERIODS = {"five": 6, "three": 4, "one": 2, "none": 0}
-"""Layers from one full layer to the next; 0 for none."""
-CACHE_PATTERN = FULL_LAYERS.variant(among=tuple(PERIODS), scope=Scope("windows"))
+CACHE_PATTERN = FULL_LAYERS.variant(among=("five", "three", "one", "none"), scope=Scope("windows"))
 CACHE_WINDOW = NEAR_SIZE.variant(scope=Scope("windows"))
 TOKENS_READ = Int("tokens_read", lambda n: n, low=1, high=lambda n: n)
 
@@ -74,12 +72,6 @@ class WindowedCache:
         return cached_tokens(self.n_read, self.n_tokens, self.full, size=self.size)
 
 
-def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:
-    """Return for each layer, the lowest first, True if it has no window."""
-    period = PERIODS[pattern]
-    return full_layers(n_layers, period=period) if period else (False,) * n_layers
-
-
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the tokens that each layer's cache holds, and its size after each token."""
     t, n = context.t, min(len(context.scene.labels), limits.SHARED_TOKENS)
@@ -94,9 +86,8 @@ def draw(context: ShareKvContext) -> list[Check]:
     with right:
         n_read = TOKENS_READ.slider(t("share_kv.windows.read"), n)
     n_layers = context.scene.capture.n_layers if context.is_model else SEEDED_LAYERS
-    cache = WindowedCache(
-        spec=context.spec, full=layer_kinds(pattern, n_layers), size=window, n_read=n_read, n_tokens=n
-    )
+    full = full_layers(n_layers, period=PERIODS[pattern])
+    cache = WindowedCache(spec=context.spec, full=full, size=window, n_read=n_read, n_tokens=n)
     with picture:
         _show_cells(context, cache)
         _show_growth(t, cache)

@@ -6,9 +6,10 @@ import torch
 
 from pages.share_kv import compute as own_compute
 from pages.share_kv.layers.across import _largest, source_by_hand
-from pages.share_kv.layers.windows import PERIODS, WindowedCache, cells_by_hand, layer_kinds
+from pages.share_kv.layers.windows import WindowedCache, cells_by_hand
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.spec import AttentionSpec
+from viz.core.variants.today.interleaved import PERIODS, full_layers
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import part, share
@@ -109,7 +110,7 @@ def test_windows_bytes_by_hand(open_app, link, n_columns):
     app = open_app("share_kv", section="across_layers", view="windows", n_kv_heads=4, **SEEDED | link)
     n, width = link.get("tokens_read", 10), AttentionSpec(d_model=app.session_state["d_model"], n_heads=4).d_k
     column = 4 * 2 * width * 2
-    values = {"n": n, "near": 6 - len([layer for layer in layer_kinds(link["pattern"], 6) if layer])}
+    values = {"n": n, "near": 6 - len([layer for layer in full_layers(6, period=PERIODS[link["pattern"]]) if layer])}
     values |= {"kept": size(n_columns * column), "all": size(6 * n * column), "share": share(n_columns / (6 * n))}
     assert T("share_kv.windows.says", w=link["near_size"], **values) in sentences_of(app)
     cells = matrices(app)["cached_tokens"][1]
@@ -128,7 +129,7 @@ def test_windows_growth_levels_off(open_app):
     ("pattern", "full"), [("five", [5, 11]), ("three", [3, 7, 11]), ("one", [1, 3, 5, 7, 9, 11]), ("none", [])]
 )
 def test_window_patterns_by_hand(pattern, full):
-    assert [layer for layer, is_full in enumerate(layer_kinds(pattern, 12)) if is_full] == full
+    assert [layer for layer, is_full in enumerate(full_layers(12, period=PERIODS[pattern])) if is_full] == full
 
 
 def test_cells_by_hand_of_two_layers():

@@ -14,7 +14,7 @@ Near = Literal["window", "chunks"]
 
 
 PERIODS = {"five": 6, "three": 4, "one": 2, "full": 1, "none": 0}
-"""Layers from one full layer to the next, by name; 0 for none."""
+"""Layers from one full layer to the next, by the name of the pattern; 0 for none."""
 
 
 def full_layers(n_layers: int, *, period: int, starts_full: bool = False) -> tuple[bool, ...]:
