@@ -256,7 +256,7 @@ def _with_sentence(*places: str) -> tuple[str, ...]:
 
 
 DIFFER = "many_heads/differ"
-IN_ALL = ("masks/editor", "step_by_step/steps", "stacking/rollout", DIFFER, "share_kv/who_shares",
+IN_ALL = ("masks/editor", "step_by_step/steps", "stacking/gradient", DIFFER, "share_kv/who_shares",
           "positions/encodings", "block/diagram", "convolution/likeness", "long_text/map", "heads/numbers")  # fmt: skip
 OF_A_LAYER = ("heads/numbers", "masks/editor", DIFFER, "share_kv/who_shares", "convolution/likeness")
 CROSS = f"two_sequences/cross_attention?{SENTENCE}"

@@ -34,6 +34,7 @@ NO_SHARES = {
         "many_heads.two_places.found_several",
     ),
     *("positions.no_positions.says_even", "positions.no_positions.off", "head_grid.says_list", "compare.says_list"),
+    *("why.rest", "why.other_parts"),
 }
 """Sentences with such a word that name one share, or no share of a row."""
 RUN = """

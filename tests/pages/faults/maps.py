@@ -11,6 +11,7 @@ from viz.components import comparison as packed_comparison
 from viz.core.analysis import (
     map_statistics,
     saturation,
+    score_parts,
 )
 from viz.core.analysis.atlas import evidence, summary
 from viz.core.comparison import alignment
@@ -24,6 +25,17 @@ from viz.models.long import packed
 LONG = ("long map", "long map, a model", "along the text")
 
 FAULTS = {
+    # Reasons of a score
+    "a score without the bias of its query": Fault(
+        function=score_parts.split_score,
+        wrong=lambda right, head, *a: right(replace(head, b_q=0 * head.b_q), *a),
+        places=("why there",),
+    ),
+    "a change of scores that are not scaled": Fault(
+        function=score_parts.split_change,
+        wrong=lambda right, heads, *a: right([replace(head, scale=1.0) for head in heads], *a),
+        places=("what changed",),
+    ),
     # Head atlas
     "an interval that is twice as sure": Fault(
         function=evidence.gather,

@@ -31,6 +31,8 @@ PLACES = {
     "compared, a decoder": "heads/compare?model=twin-g8&text=red+blue+red&text_b=red+blue+blue",
     "row": f"heads/row?{SEEDED}&mask=causal",
     "arcs": f"heads/arcs?{SEEDED}&mask=causal",
+    "why there": "heads/why?layer=3&head=1&query=10&key=2",
+    "what changed": "heads/changed?layer=3&head=1&query=10&key=2",
     "arrivals": "heads/arrivals",
     "joined": f"heads/joined?{SEEDED}",
     "joined, a model": "heads/joined",
