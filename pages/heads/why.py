@@ -1,7 +1,7 @@
 """The exact parts of one word's score, and whether its largest part is the cause."""
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 import torch
@@ -19,12 +19,14 @@ from viz.frame.compute import cached, model, read
 from viz.frame.format import number, part
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
-from viz.lessons.subject import Subject
 from viz.models.capture import Head
 from viz.models.layers.score_parts import Explanation, explain, name_part, say_reason, scoring_heads
 from viz.models.recount.own_attention import has_own_attention
 from viz.models.recount.score_parts import contrast_by_weights, head_by_rows
 from viz.text.naming import name_token
+
+if TYPE_CHECKING:
+    from viz.lessons.subject import Subject
 
 ROWS, MOST, MOST_WORDS = 8, 3, 64
 """Largest parts of a side; others that are exchanged; words of a text whose pairs are told apart."""
@@ -120,7 +122,7 @@ def _draw_bars(key: str, bars: dict[str, float], title: str, value_title: str, t
     return float(values.sum())
 
 
-def subject(page: HeadsContext) -> Subject:
+def subject(page: HeadsContext) -> "Subject":
     """Return what a score is made of, by kinds and by words; nothing where it cannot be split."""
     pair, choice, facts = chosen_pair(page), page.scene.choice, dict[str, float]()
     with suppress(ModelError):

@@ -6,6 +6,7 @@ cut the text into other tokens.
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 import torch
@@ -29,10 +30,12 @@ from viz.frame.scene import Scene, SceneContext
 from viz.frame.shared import KEY, QUERY, Places
 from viz.frame.show import show_bars
 from viz.frame.specs import View
-from viz.lessons.subject import Subject
 from viz.models.capture import Head
 from viz.text import Translate, paragraph
 from viz.text.naming import list_token, name_token
+
+if TYPE_CHECKING:
+    from viz.lessons.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +58,10 @@ class Pair(SceneContext):
         """Every intermediate of their weight."""
         return by_hand(self.scene.trace, self.head, self.query, self.key)
 
-    def subject(self, facts: dict[str, float]) -> Subject:
+    def subject(self, facts: dict[str, float]) -> "Subject":
         """Return what a lesson may ask of them: numbers of a section."""
+        from viz.lessons.subject import Subject
+
         scene, trace = self.scene, self.scene.trace
         return Subject(
             labels=self.labels, special=scene.capture.tokens.special, trace=trace, layer=scene.choice.layer,

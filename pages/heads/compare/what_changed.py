@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from torch import Tensor
@@ -18,7 +19,9 @@ from viz.frame.checks import Check, check
 from viz.frame.examples import counterpart
 from viz.frame.format import number, part
 from viz.frame.specs import Source, View
-from viz.lessons.subject import Subject
+
+if TYPE_CHECKING:
+    from viz.lessons.subject import Subject
 
 
 def draw(page: HeadsContext) -> list[Check]:
@@ -82,7 +85,7 @@ def change_between(pair: Pair, source: Source) -> tuple[Sides, int, int, compute
     return both, word, key, result
 
 
-def subject(page: HeadsContext) -> Subject:
+def subject(page: HeadsContext) -> "Subject":
     """Return a key's weights in both texts, before and after the exchange; nothing where there is none."""
     pair, source, facts = chosen_pair(page), page.scene.choice.source, dict[str, float]()
     with suppress(ModelError):
