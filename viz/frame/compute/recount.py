@@ -1,5 +1,6 @@
 """Small parts of a page's numbers, computed by a second way and cached, for its live checks."""
 
+import json
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,6 @@ from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from viz.components.head_grid import TOP, Packed
-from viz.components.unpack import unpack
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.random_place import random_place
 from viz.frame.compute import cached, head_grid, model, read, trace
@@ -25,6 +25,20 @@ from viz.models.tokens import Tokens
 
 Compared = tuple[str, float, float, dict[str, Any]]
 """A text key that says the parts compared, their difference, its tolerance, and the values of the text."""
+
+CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the blocks of a browser's data, read by NumPy."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:end])
+    blocks, at = {}, end
+    for name, kind, count in header["blocks"]:
+        dtype = np.dtype(CODES[kind])
+        blocks[name] = np.frombuffer(data, dtype, count, at)
+        at += -(-count * dtype.itemsize // 4) * 4
+    return header, blocks
 
 
 def random_cell(call: Call, source: Source, layer: int, mask: Mask) -> tuple[int, int]:
@@ -162,14 +176,14 @@ def _compare_row(
 
 
 def _row_of_wall(wall: Packed, layer: int, head: int, row: int) -> np.ndarray:
-    header, blocks = unpack(wall.data)
+    header, blocks = unpacked(wall.data)
     shape: Sequence[int] = (header["n_layers"], header["n_heads"], header["rows"], header["columns"])
     return blocks["values"].reshape(shape)[layer, head, row].astype(np.float64) / TOP
 
 
 def _row_of_head(packed: Packed, row: int) -> np.ndarray | None:
     """The weights that the browser makes of a row of exact scores; None where they are coded."""
-    header, blocks = unpack(packed.data)
+    header, blocks = unpacked(packed.data)
     if header.get("codec") != "float32":
         return None
     scores = blocks["scores"].reshape(header["rows"], header["columns"])[row].astype(np.float64)
