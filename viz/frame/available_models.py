@@ -93,7 +93,8 @@ def require_file(name: str) -> None:
 
 def labels_of(t: Translate, names: Iterable[str]) -> dict[str, str]:
     """Return the labels of several models for a control."""
-    return {name: label_of(t, name) for name in names}
+    models = _now()
+    return {name: name if name not in models or models[name][1] else label_of(t, name) for name in names}
 
 
 def models_here() -> dict[str, registry.Entry]:
