@@ -36,12 +36,12 @@ class Model:
 
     @property
     def n_misplaced(self) -> int:
-        """How many layers of its first kind it has more or fewer than its pattern says, if it has one."""
-        n_first, *others = self.sizes["layers"].values()
+        """The number of layers of its first kind that it has more or fewer than its pattern says, if it has one."""
+        n_first, *n_rest = self.sizes["layers"].values()
         if not self.pattern.get("period"):
             return 0
-        is_first = full_layers(n_first + sum(others), **self.pattern)
-        return abs(n_first - sum(is_first[: n_first + others[0]]))
+        is_first = full_layers(n_first + sum(n_rest), **self.pattern)
+        return abs(n_first - sum(is_first[: n_first + n_rest[0]]))
 
     @property
     def layers(self) -> list[LayerCost]:
