@@ -195,7 +195,7 @@ def test_changed_sentence_is_announced_once(visit):
     wait_run(page)
     assert set(page.evaluate("heard")) == {live_region.inner_text()}, "of the sentences only the one that changed"
     page.locator(".st-key-_footer_inputs").get_by_text(translator("en")("footer.why")).click()
-    expect(page.locator(".st-key-section_inputs .stMarkdown").last).to_contain_text("one product")
+    expect(page.locator(".st-key-section_inputs .stMarkdown", has_text="one product")).to_be_visible()
     wait_run(page)
     for region in page.evaluate(LIVE):
         assert (region["politeness"], region["whole"], region["inAnother"]) == ("polite", "true", False), region

@@ -8,7 +8,7 @@ import { Figures } from "./figures.js";
 const GROUPS = '[data-testid="stSidebarNavItems"]';
 const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)";
 const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
-const FOOTER = '[class*="st-key-_footer_"]'; // not announced: users who open it read it
+const FOOTER = '[class*="st-key-_footer_"]:not(.st-key-actions *)'; // not announced, nor that beside Share
 
 export default mount(() => new PageEnhancements());
 
@@ -154,7 +154,7 @@ function sentences() {
   for (const sentence of document.querySelectorAll(SENTENCES)) {
     const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);
     const isBelow = footer && footer.compareDocumentPosition(sentence) & Node.DOCUMENT_POSITION_FOLLOWING;
-    if (isBelow || sentence.closest('[role="alert"]')) continue;
+    if (isBelow || sentence.closest('[role="alert"], .st-key-actions')) continue;
     say(sentence, "aria-live", "polite");
     say(sentence, "aria-atomic", "true");
   }
