@@ -40,13 +40,13 @@ export class CanvasWindow {
     return this.element.getRootNode().host ?? this.element;
   }
 
-  /** Pixels from the top of the view to the window's, as they were when the width last changed. */
+  /** Pixels from the top of the view to the window's, as they were when its width or the screen last changed. */
   get offset() {
-    const width = this.element.clientWidth;
-    if (this.offsetAt?.width !== width) {
+    const sizes = `${this.element.clientWidth} ${innerHeight}`;
+    if (this.offsetAt?.sizes !== sizes) {
       const top =
         (this.element.getBoundingClientRect().top - this.view.getBoundingClientRect().top) / zoomOf(this.element);
-      this.offsetAt = { width, top };
+      this.offsetAt = { sizes, top };
     }
     return this.offsetAt.top;
   }
