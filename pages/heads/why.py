@@ -81,7 +81,7 @@ def draw(page: HeadsContext) -> list[Check]:
     except ModelError as refusal:
         if not refusal.code.startswith("split"):
             raise
-        st.text(t(f"error.{refusal.code}"))
+        st.info(t(f"error.{refusal.code}"))
         return []
     split, names = result.split, [name_token(pair.labels, place) for place in edge]
     sentence = say_reason(t, split, names, lambda amount: number(amount, 3), part)

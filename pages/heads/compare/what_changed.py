@@ -34,7 +34,7 @@ def draw(page: HeadsContext) -> list[Check]:
     draw_lists(pair)
     between = None if second.other_model else change_between(pair, second.scene.choice.source)
     if between is None:
-        st.text(t("heads.changed_needs"))
+        st.info(t("heads.changed_needs"))
         return []
     both, word, key, result = between
     query_name, key_name = pair_names(pair, both)

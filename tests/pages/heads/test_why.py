@@ -65,7 +65,7 @@ def test_it_has_no_single_reason(open_app):
 
 @pytest.mark.parametrize(("link", "code"), [({"source": "words"}, "split"), ({"text": FOX, "query": 0}, "split_word")])
 def test_edges_are_refused_in_sentences(open_app, link, code):
-    assert texts(open_app("heads", **WHY, **link)) == [translator("en")(f"error.{code}")]
+    assert [box.value for box in open_app("heads", **WHY, **link).info] == [translator("en")(f"error.{code}")]
 
 
 def test_little_score_is_not_explained(open_app):
@@ -90,7 +90,7 @@ def test_change_names_three_heads(open_app, lang):
 
 def test_words_of_one_text_are_refused(open_app):
     app = open_app("heads", **TWO_TEXTS, text=TIRED, text_b="The animal crossed.")
-    assert texts(app) == [translator("en")("heads.changed_needs")]
+    assert [element.value for element in app.info] == [translator("en")("heads.changed_needs")]
 
 
 def swap_heads(head: ScoringHead) -> ScoringHead:
