@@ -1,8 +1,8 @@
 """One of the two suites of tests, and its cost: ``python -m tools.suite fast``, or ``long``; more options are pytest's.
 
-The fast suite goes in three lanes at the same time: the app; the numbers of the core and the models, and then one
-browser case of each kind; and the server, which mostly waits. Each lane collects its own files alone, and no process
-has both a browser and every model in memory.
+The fast suite goes in three lanes at the same time: the pages; the numbers of the core and the models, and then one
+browser case of each kind; and the server, which mostly waits, and then the rest of the app. Each run collects its own
+files alone, and no process has both a browser and every model in memory.
 The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
 ``build/fast.json`` has the processor seconds and the memory of the last run.
 """
@@ -39,6 +39,8 @@ UNIT = (
 """The beginnings of the paths of tests without Streamlit and without a model."""
 MODELS = ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/pages/start/test_sentences.py")
 """The same of tests with models, and without Streamlit."""
+PAGES = ("pages", "tests/pages")
+"""The same of tests of pages."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
@@ -49,16 +51,16 @@ def lanes(suite: str) -> list[list[list[str]]]:
     if suite == "long":
         numbers = [*WORKERS, "-m", "unit or models", "-p", "tests.other_order"]
         return [[[*WORKERS, "-m", "long", "-p", "randomly"], numbers]]
-    servers, numbers = files(SERVER), files((*UNIT, *MODELS))
-    rest = [f"--ignore={path}" for path in (*servers, *numbers)]
+    servers, numbers, pages = files(SERVER), files((*UNIT, *MODELS)), files(PAGES)
+    rest = [f"--ignore={path}" for path in (*servers, *numbers, *pages)]
     browser = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "mark.fast" in path.read_text("utf-8"))
     return [
-        [["-m", "app and not long", *rest]],
+        [["-m", "app and not long", *pages]],
         [
             ["-q", "-m", "(unit or models) and not long", *numbers],
             ["-q", "-m", "browser and not long", *(str(path.relative_to(ROOT)) for path in browser)],
         ],
-        [["-q", "-m", "server and not long", *servers]],
+        [["-q", "-m", "server and not long", *servers], ["-q", "-m", "app and not long", *rest]],
     ]
 
 

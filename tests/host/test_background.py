@@ -312,6 +312,6 @@ def test_health_with_ended_loop_is_503(servers):
     assert get(server, f"/put?{urlencode({'owner': queue, 'name': 'clear'})}") == (200, "put")
     for path in ("/healthz", "/_stcore/health"):
         assert get(server, path) == (503, "Streamlit no longer sends messages to browsers.")
-    status, answer = get(server, "/readyz")
-    assert status == 503 and "loop" in json.loads(answer)["waiting_for"]
+    # On a busy machine the maintenance may be late at the first look; it is the loop that stays.
+    wait(lambda: get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["loop"]}'))
     assert describe(server)["is_raised"]
