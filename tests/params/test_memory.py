@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 
 import pytest
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 
 from tests.running import start_app
@@ -86,3 +87,13 @@ def test_remembered_names_are_unique():
     names = declared_names()
     counts = Counter(key for _, key in names)
     assert [entry for entry in names if counts[entry[1]] > 1] == []
+
+
+@pytest.mark.parametrize("page", ["heads", "masks"])
+def test_run_reads_state_once(monkeypatch, open_app, page):
+    """Each read locks the session: of some 400 a run these are left."""
+    app, reads = open_app(page), []
+    read = SafeSessionState.__getitem__
+    monkeypatch.setattr(SafeSessionState, "__getitem__", lambda state, key: (reads.append(key), read(state, key))[1])
+    app.run()
+    assert not app.exception and 0 < len([key for key in reads if not key.startswith("$$STREAMLIT")]) < 100

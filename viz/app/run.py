@@ -17,6 +17,7 @@ from viz.frame.shared import LANG
 from viz.frame.view.assets import picture, style
 from viz.modes import find
 from viz.params import link
+from viz.params.memory import read_once
 from viz.params.session import PAGE, begin_page
 from viz.text import Translate, translator
 
@@ -62,22 +63,23 @@ def draw_frame() -> None:
     """Draw the whole app for one user."""
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
-    link.begin()
-    visit.begin()
-    view_options = modes.read_view()
-    open_links()
-    t = sidebar.language()
-    for mode in modes.of_run():
-        mode.before(t)
-    try:
-        with queue_notice.writing():
-            name = opened_page(t, view_options)
-            fragment(PAGE, partial(page, name), say_error)
-            draw_surroundings(t, name)
-    except ModelError as error:
-        say_error(error)
-    visit.come_back()
-    link.end(redirects.replace_entry)
+    with read_once():
+        link.begin()
+        visit.begin()
+        view_options = modes.read_view()
+        open_links()
+        t = sidebar.language()
+        for mode in modes.of_run():
+            mode.before(t)
+        try:
+            with queue_notice.writing():
+                name = opened_page(t, view_options)
+                fragment(PAGE, partial(page, name), say_error)
+                draw_surroundings(t, name)
+        except ModelError as error:
+            say_error(error)
+        visit.come_back()
+        link.end(redirects.replace_entry)
 
 
 def opened_page(t: Translate, view_options: view.View) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from viz.params.memory import get
 from viz.params.parameter import OneOf, Parameter
 from viz.params.session import of_session
 
@@ -126,7 +127,7 @@ class TokenIndex(Int):
         is_chosen = self.is_chosen
         if self.predates_navigation or not (is_chosen or self._resolve_default(about) < 0):
             return
-        position, place = None, st.session_state.get(self.name)
+        position, place = None, get(self.name)
         if isinstance(place, int) and 0 <= place < len(before):
             position = place_of_word(before, owner, place, or_place=is_chosen)
         if position is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from viz.params.memory import get, has, put
 from viz.params.parameter import Parameter
 from viz.params.session import RECORD, Parameters, of_session
 
@@ -50,11 +51,11 @@ def undo_late_values() -> None:
     callback of one of them may set others. Else they would undo the navigation, and the link of the one run would stand
     beside the picture of the other.
     """
-    record, state = of_session(), st.session_state
+    record = of_session()
     if record.history_note != st.query_params.get(_NOTE):
         return
     for name, value in record.overruled.items():
-        if name not in state or state[name] != value:
+        if not has(name) or get(name) != value:
             continue
         if name not in record.replacements:
             Parameter(name).forget()
@@ -71,21 +72,21 @@ def retain_in_link(*names: str) -> None:
     record.kept.update(dict.fromkeys(names))
     retain(*names)
     for name in names:
-        if name in st.session_state:
+        if has(name):
             record.declared[name] = None
             record.fragments.owners.setdefault(name, record.fragments.part)
 
 
 def retain(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, but leave them out of the link."""
-    state, record = st.session_state, of_session()
+    record = of_session()
     for name in names:
         record.declared.pop(name, None)
         if Parameter(name).predates_navigation:
             Parameter(name).forget()
-        elif name in state:
+        elif has(name):
             # Streamlit drops the value of a widget that is not drawn, unless it is set again.
-            state[name] = state[name]
+            put(name, get(name))
 
 
 def keep_unread() -> None:
@@ -107,7 +108,7 @@ def query_parameters(*names: str) -> dict[str, str]:
 
 
 def _write(name: str) -> str:
-    value: Any = st.session_state[name]
+    value: Any = get(name)
     parts = value if isinstance(value, list) else [int(value) if isinstance(value, bool) else value]
     text = "-".join(map(str, parts))
     return text[: of_session().longest.get(name)]
@@ -115,12 +116,12 @@ def _write(name: str) -> str:
 
 def link() -> dict[str, str]:
     """Return the query parameters of the current view: declared parameters that are chosen and not at the default."""
-    state, record = st.session_state, of_session()
+    record = of_session()
     waiting = {name: record.link[name] for name in record.kept if name in record.link}
     return waiting | {
         name: _write(name)
         for name, default in record.declared.items()
-        if name in record.always or (state[name] != default and Parameter(name).is_chosen)
+        if name in record.always or (get(name) != default and record.is_chosen(name, get(name)))
     }
 
 

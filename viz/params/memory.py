@@ -1,5 +1,12 @@
-"""Values in the session state that are not in the link, and values of widgets that are no parameters."""
+"""The session state as a run reads it, and its values that are not in the link.
 
+In a run nobody but this module changes a value that is there: the browser's come before the run, and its callbacks. So
+the state is read once, for each of Streamlit's own reads locks it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -8,6 +15,41 @@ import streamlit as st
 T = TypeVar("T")
 
 REQUIRED: Final[Any] = object()
+_values: ContextVar[dict[str, Any] | None] = ContextVar("values of this run", default=None)
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Read the session state once for the ``with``, a whole run."""
+    token = _values.set(st.session_state.to_dict())
+    try:
+        yield
+    finally:
+        _values.reset(token)
+
+
+def get(name: str, otherwise: Any = None) -> Any:
+    """Return a value of the session state."""
+    values = _values.get() or {}
+    return values[name] if name in values else st.session_state.get(name, otherwise)
+
+
+def has(name: str) -> bool:
+    """Return True if the session state has a value."""
+    return get(name, REQUIRED) is not REQUIRED
+
+
+def put(name: str, value: Any) -> None:
+    """Set a value of the session state; a widget's in a callback, or before the widget is drawn."""
+    st.session_state[name] = value
+    if (values := _values.get()) is not None:
+        values[name] = value
+
+
+def drop(name: str) -> None:
+    """Remove a value of the session state."""
+    st.session_state.pop(name, None)
+    (_values.get() or {}).pop(name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +79,13 @@ class Remembered(Generic[T]):
 
     def read(self) -> T:
         """Return the session's value."""
-        if self.default is REQUIRED:
-            return cast(T, st.session_state[self.name])
-        return cast(T, st.session_state.get(self.name, self.default))
+        if (value := get(self.name, self.default)) is REQUIRED:
+            raise KeyError(self.name)
+        return cast(T, value)
 
     def set(self, value: T) -> None:
         """Set the value. If it is a widget's, call this in a callback or before the widget is drawn."""
-        st.session_state[self.name] = value
+        put(self.name, value)
 
     def take(self) -> T:
         """Return the value and reset it."""
@@ -53,8 +95,8 @@ class Remembered(Generic[T]):
 
     def forget(self) -> None:
         """Reset to the default."""
-        st.session_state.pop(self.name, None)
+        drop(self.name)
 
     def exists(self) -> bool:
         """Return True if a value is set."""
-        return self.name in st.session_state
+        return has(self.name)

@@ -12,7 +12,8 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
-from viz.params.session import RECORD, Parameters, of_session, redraw_page
+from viz.params.memory import drop, get, has, put
+from viz.params.session import of_session, redraw_page
 
 T = TypeVar("T")
 _MAX_RECENT_VALUES: Final = 4
@@ -63,26 +64,25 @@ class Parameter(Generic[T]):
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         if self.scope:
             self.enter(about)
-        state, name = st.session_state, self.name
-        record: Parameters = state[RECORD.name]
+        name, record = self.name, of_session()
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declared[name] = default
         record.fragments.owners.setdefault(name, record.fragments.part)
-        if name not in state or (record.is_back and name not in record.believed):
+        if not has(name) or (record.is_back and name not in record.believed):
             record.current_defaults.pop(name, None)
             value = self._read_link(about, default)
             self.set(value)
         else:
-            value = state[name]
+            value = get(name)
             is_chosen = value != default and record.is_chosen(name, value)
             if value != default and not ((is_declared or is_chosen) and self._is_allowed(about, value)):
                 value = self._replace(value, default, about) if is_chosen else default
                 self.set(value)
             elif not is_declared and record.is_new_page:
                 # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
-                state[name] = value
+                put(name, value)
             elif not is_declared and value != record.last_set.get(name, value) and record.is_stale(name, value):
                 self.set(value)
         if value == default:
@@ -145,13 +145,15 @@ class Parameter(Generic[T]):
     @property
     def value(self) -> T:
         """The value of a parameter that was read or set before."""
-        value: T = st.session_state[self.name]
+        if not has(self.name):
+            raise KeyError(self.name)
+        value: T = get(self.name)
         return value
 
     @property
     def has_value(self) -> bool:
         """True if it was read or set before in this session."""
-        return self.name in st.session_state
+        return has(self.name)
 
     @property
     def is_chosen(self) -> bool:
@@ -172,17 +174,17 @@ class Parameter(Generic[T]):
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
-        state, record, name = st.session_state, of_session(), self.name
+        record, name = of_session(), self.name
         record.last_set[name] = value
         recent = record.set_values.setdefault(name, [])
-        recent += [state[name], value] if name in state else [value]
+        recent += [get(name), value] if has(name) else [value]
         del recent[:-_MAX_RECENT_VALUES]
         if record.is_back:
             record.believed.add(name)
-            record.overruled.setdefault(name, state.get(name, value))
+            record.overruled.setdefault(name, get(name, value))
         if name in record.overruled and (record.is_back or name not in record.replacements):
             record.replacements[name] = value
-        state[name] = value
+        put(name, value)
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -191,11 +193,11 @@ class Parameter(Generic[T]):
 
     def forget(self) -> None:
         """Reset the value: it is the default when it is next read."""
-        record, state = of_session(), st.session_state
-        if record.is_back and self.name in state:
-            record.overruled.setdefault(self.name, state[self.name])
+        record = of_session()
+        if record.is_back and has(self.name):
+            record.overruled.setdefault(self.name, get(self.name))
             record.replacements.pop(self.name, None)
-        state.pop(self.name, None)
+        drop(self.name)
 
     def omit_from_link(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""
@@ -210,7 +212,7 @@ class Parameter(Generic[T]):
         The ``options`` have the value as the widget's default. The browser starts a widget with it that it has no value
         for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
         """
-        fragments = st.session_state[RECORD.name].fragments
+        fragments = of_session().fragments
         if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
             # The page depends on this parameter, and runs again.
             options = {"on_change": redraw_page, **options}

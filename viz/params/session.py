@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from viz.params.memory import Remembered
+from viz.params.memory import Remembered, get, has
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
@@ -32,13 +32,12 @@ class Fragments:
 
     def note_drawn(self, part: tuple[str, ...]) -> None:
         """Record the values that a fragment was drawn with."""
-        state, names = st.session_state, self.declared_inside(part)
-        self.drawn_values |= {name: state[name] for name in names if name in state}
+        self.drawn_values |= {name: get(name) for name in self.declared_inside(part) if has(name)}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
         """Return True if a parameter outside the fragment has changed since the last draw."""
-        state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
-        return any(name not in state or state[name] != self.drawn_values[name] for name in around)
+        around = self.drawn_values.keys() - self.declared_inside(part)
+        return any(get(name, around) != self.drawn_values[name] for name in around)
 
 
 @dataclass(slots=True)

@@ -5,13 +5,14 @@ that everything else on the screen was drawn with are noted; if a control change
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 
 from viz.errors import ModelError
 from viz.frame import modes, queue_notice
 from viz.params.link import end_part, undo_late_values
+from viz.params.memory import read_once
 from viz.params.session import PAGE, of_session
 
 
@@ -28,19 +29,20 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
     def run() -> None:
         nonlocal is_first
         is_alone, is_first = not is_first, False
-        if is_alone and not _begin(path):
-            st.rerun()
-        modes.remember(memories)
-        try:
-            with queue_notice.writing(PAGE if name == PAGE else "section", is_alone=is_alone), _declaring(path):
-                draw()
-        except ModelError as error:
-            # The server is busy or the computation failed: the user's text stays in its box.
-            on_error(error)
-        if is_alone:
-            if any(mode.is_out_of_date() for mode in modes.of_run()):
+        with read_once() if is_alone else nullcontext():
+            if is_alone and not _begin(path):
                 st.rerun()
-            end_part(path)
+            modes.remember(memories)
+            try:
+                with queue_notice.writing(PAGE if name == PAGE else "section", is_alone=is_alone), _declaring(path):
+                    draw()
+            except ModelError as error:
+                # The server is busy or the computation failed: the user's text stays in its box.
+                on_error(error)
+            if is_alone:
+                if any(mode.is_out_of_date() for mode in modes.of_run()):
+                    st.rerun()
+                end_part(path)
 
     st.fragment(run, key=name if name == PAGE else None)()
 
