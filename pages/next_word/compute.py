@@ -81,19 +81,29 @@ def tokens_of(source: Source) -> Tokens:
     return tokens
 
 
+def _logits(source: Source) -> Tensor:
+    """Return the logits after each token, (T, V), by the last states of the pass that has been made of the text."""
+    loaded_model, ids = model(source.model), tokens_of(source).ids
+    states = read(source).states.get("decoder")
+    return unembed(loaded_model, states[-1][: len(ids)]) if states else logits_of(loaded_model, ids)
+
+
 @cached
 def expected(source: Source) -> Expected:
     """Return the predictions after every token, and the model's surprise."""
-    ids = tokens_of(source).ids
-    logits = logits_of(model(source.model), ids)
+    logits = _logits(source)
     best = chances(logits).topk(min(BEST, logits.shape[-1]))
-    return Expected(best=best.indices, chances=best.values, surprise=surprise(logits, torch.tensor(ids)))
+    return Expected(
+        best=best.indices,
+        chances=best.values,
+        surprise=surprise(logits, torch.tensor(tokens_of(source).ids)),
+    )
 
 
 @cached
 def chances_of(source: Source, word: int) -> Tensor:
     """Return the probability of one word after every token, (T,)."""
-    return chances(logits_of(model(source.model), tokens_of(source).ids))[:, word].clone()
+    return chances(_logits(source))[:, word].clone()
 
 
 @cached

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,31 +23,46 @@ def _logits(source: Source) -> Tensor:
     return logits_of(model(source.model), compute.tokens_of(source).ids)
 
 
-def _by_numpy(logits: Tensor) -> np.ndarray:
-    """Return the probabilities of every word after one token, (V,), in float64. One row: all would be 150 MB."""
-    numbers = logits.double().numpy()
-    shares = np.exp(numbers - numbers.max())
-    chances: np.ndarray = shares / shares.sum()
-    return chances
+@dataclass(frozen=True, kw_only=True)
+class OwnPredictions:
+    """After each token, of an uninstrumented pass: the likeliest ``words`` and their ``chances``, (T, 2 n) each.
+
+    And the chances of what the page shows, in float64: of its n ``best`` words (T, n), of one ``word`` (T,), and the
+    ``surprise`` at the next token (T - 1,), in bits.
+    """
+
+    words: Tensor
+    chances: Tensor
+    best: Tensor
+    word: Tensor
+    surprise: Tensor
 
 
 @cached
-def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
-    """Return the errors of the best words' probabilities, one word's probabilities and the surprises against NumPy."""
-    expected, word_chances = compute.expected(source), compute.chances_of(source, word).numpy()
-    ids, n, rows = compute.tokens_of(source).ids, expected.best.shape[1], []
+def own_predictions(source: Source, word: int) -> OwnPredictions:
+    """Return the model's own predictions, a row of logits after the other: all in float64 would be 150 MB."""
+    best, ids = compute.expected(source).best, compute.tokens_of(source).ids
+    rows = []
     for place, logits in enumerate(_logits(source)):
-        chances, chances_of_best = _by_numpy(logits), expected.chances[place].numpy()
-        best = np.sort(chances)[::-1][:n]
-        off = max(
-            np.abs(best - chances_of_best).max(), np.abs(chances[expected.best[place].numpy()] - chances_of_best).max()
-        )
-        bits = 0.0
-        if place < len(ids) - 1:
-            bits = abs(math.log2(max(chances[ids[place + 1]], 1e-300)) + float(expected.surprise[place]))
-        rows.append((off, abs(chances[word] - word_chances[place]), bits))
-    worst = np.array(rows).max(0)
-    return float(worst[0]), float(worst[1]), float(worst[2])
+        log_chances = logits.double().log_softmax(-1)
+        top = log_chances.exp().topk(min(2 * compute.BEST, len(logits)))
+        next_id = ids[min(place + 1, len(ids) - 1)]
+        bits = -log_chances[next_id] / math.log(2)
+        rows.append((top.indices, top.values, log_chances[best[place]].exp(), log_chances[word].exp(), bits))
+    words, chances, of_best, of_word, surprise = map(torch.stack, zip(*rows, strict=True))
+    return OwnPredictions(words=words, chances=chances, best=of_best, word=of_word, surprise=surprise[:-1])
+
+
+def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
+    """Return the errors of the best words' probabilities, one word's probabilities and the surprises."""
+    expected, reference = compute.expected(source), own_predictions(source, word)
+    n = expected.best.shape[1]
+    best = torch.stack([reference.chances[:, :n], reference.best]) - expected.chances
+    differences = (best, reference.word - compute.chances_of(source, word), reference.surprise - expected.surprise)
+    best_error, word_error, surprise_error = (
+        float(values.abs().max()) if values.numel() else 0.0 for values in differences
+    )
+    return best_error, word_error, surprise_error
 
 
 @cached

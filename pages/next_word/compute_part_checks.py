@@ -14,7 +14,7 @@ from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
 from viz.models.layout import LoadedModel
 from viz.models.recount.own_attention import has_own_attention, own_heads, own_map, twin
-from viz.models.stream import final_norm, logit_cap, logit_scale, logits_of, through_w_o
+from viz.models.stream import final_norm, logit_cap, logit_scale, through_w_o
 
 Cell = tuple[int, int]
 
@@ -66,14 +66,6 @@ def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float
     likely = logits.double().softmax(-1)
     best, (low, high) = int(likely.argmax()), possible_ranks(logits, word)
     return best, float(likely[best]), float(likely[word]), int(low), int(high)
-
-
-@cached
-def best_words(source: Source, at: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Return the likeliest words after one token and their chances, twice as many as on the page, in a shorter pass."""
-    logits = logits_of(model(source.model), compute.tokens_of(source).ids[: at + 1])[-1].double()
-    best = logits.softmax(-1).topk(min(2 * compute.BEST, len(logits)))
-    return tuple(best.indices.tolist()), tuple(best.values.tolist())
 
 
 def _share_at_fixed_scale(

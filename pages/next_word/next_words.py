@@ -6,8 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.next_word import compute, writing
-from pages.next_word.compute_checks import expected_errors
-from pages.next_word.compute_part_checks import best_words
+from pages.next_word.compute_checks import expected_errors, own_predictions
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
 from viz.components.bars import BarChart
@@ -39,9 +38,10 @@ def draw(context: NextWordContext) -> list[Check]:
 
 
 def row_check(context: NextWordContext, rows: Sequence[Any]) -> Check:
-    """Check a random row of the table by a pass that ends there: its token, its words and their chances."""
+    """Check a random row of the table by the model's own pass: its token, its words and their chances."""
     place = random_place(len(rows), context.source, "row")
-    words, chances = best_words(context.source, place)
+    reference = own_predictions(context.source, context.word.token)
+    words, chances = reference.words[place].tolist(), reference.chances[place].tolist()
     tokenizer, cells = model(context.source.model).tokenizer, rows[place]["cells"][1:]
     wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [_label_in(rows[place]["name"])])
     off = max(abs(cell["share"] - chance) for cell, chance in zip(cells, chances, strict=False))

@@ -220,6 +220,18 @@ def test_any_text_is_read(open_app, text):
 # --- It writes on ----------------------------------------------------------------------------------------------------
 
 
+def test_new_text_takes_two_passes(open_app, twins_only, monkeypatch):
+    """One for everything that is shown, one for the checks; and the checked row of attention has one layer run."""
+    app, runs = open_app("next_word", model=TWIN), []
+    decoder = compute.model(TWIN).model.base_model
+    layer = type(decoder.layers[0])
+    run = layer.forward
+    monkeypatch.setattr(layer, "forward", lambda *arguments, **options: (runs.append(1), run(*arguments, **options))[1])
+    app.text_area[0].set_value("the bird saw a cat and the bird saw a").run()
+    passing, n = checked(app, "next_word")
+    assert passing == n > 0 and 2 * len(decoder.layers) <= len(runs) < 3 * len(decoder.layers)
+
+
 def test_continuation_runs_in_chunks(open_app, monkeypatch):
     requests = []
     right = own_compute.continue_text
