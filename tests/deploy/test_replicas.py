@@ -137,7 +137,7 @@ def test_killed_replica_moves_users(fleet, browser):
     page.set_default_timeout(PATIENCE)
     with at_work(fleet.url) as pupils:
         began = time.monotonic()
-        page.goto(address(fleet.url, text="dog bites man", layer=1, head=2))
+        page.goto(address(fleet.url, "heads", text="dog bites man", layer=1, head=2))
         wait_run(page)
         has_its_picture(page)
         opening = time.monotonic() - began
