@@ -6,23 +6,25 @@ Beside a time stand the operations in it by the exact count, and below the power
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from math import log
 
 import torch
 from torch.utils.benchmark import Timer
 
 from viz.core.cost.architectures import Sizes
-from viz.core.cost.timed_layers import CANDIDATES, Plan
+from viz.core.cost.timed_layers import CANDIDATES
 
 
-def report(plan: Plan, lengths: list[int]) -> Iterator[str]:
+def report(sizes: Sizes, lengths: list[int]) -> Iterator[str]:
     """Measure every layer on every length, a line each."""
-    yield f"d_model {plan.d}, {plan.h} heads, kernel {plan.k}, float32, {torch.get_num_threads()} threads"
+    yield f"d_model {sizes.d}, {sizes.h} heads, kernel {sizes.k}, float32, {torch.get_num_threads()} threads"
     for name, candidate in CANDIDATES.items():
         points = []
         for n in lengths:
-            seconds = Timer("run()", globals={"run": candidate.make(plan, n)}).blocked_autorange().median
-            points.append((n, seconds, candidate.flops(Sizes(n=n, d=plan.d, k=plan.k, h=plan.h))))
+            at = replace(sizes, n=n)
+            seconds = Timer("run()", globals={"run": candidate.make(at)}).blocked_autorange().median
+            points.append((n, seconds, candidate.flops(at)))
             yield f"{name:<12} {n:>6} tokens {seconds * 1e3:>10.3f} ms {points[-1][2] / seconds / 1e9:>8.1f} GFLOP/s"
         (n, *first), (n_last, *last) = points[len(points) // 2], points[-1]
         if n < n_last:
@@ -38,7 +40,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[2**power for power in range(6, 13)])
     options = parser.parse_args()
     with torch.inference_mode():
-        for line in report(Plan(d=options.d_model, h=options.heads, k=options.kernel), options.tokens):
+        for line in report(Sizes(n=1, d=options.d_model, h=options.heads, k=options.kernel), options.tokens):
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
 

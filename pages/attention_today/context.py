@@ -40,19 +40,6 @@ class Layer:
         """Attend with the layer's own options, of which ``options`` replace some."""
         return attend(self.q, self.k, self.v, **{**self.options, **options})
 
-    def double(self) -> "Layer":
-        """Return the same layer in float64, in which two formulas for one thing differ by rounding alone."""
-        options = {name: _double(value) for name, value in self.options.items()}
-        q, k, v, x = (tensor.double() for tensor in (self.q, self.k, self.v, self.x))
-        tensors = {name: _double(value) for name, value in vars(self.weights).items() if name != "spec"}
-        weights = HeadWeights(spec=self.weights.spec, **tensors)
-        return Layer(x=x, q=q, k=k, v=v, weights=weights, options=options, sink=_double(self.sink))
-
-
-def _double(value: Any) -> Any:
-    is_real = isinstance(value, Tensor) and value.is_floating_point()
-    return value.double() if is_real else value
-
 
 @dataclass(frozen=True, kw_only=True)
 class TodayContext(SceneContext):

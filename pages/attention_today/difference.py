@@ -7,6 +7,7 @@ from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.parameters import SUBTRACTED
 from viz.core.analysis.checks import sdpa_weights
+from viz.core.nested import double
 from viz.core.variants.today.differential import DifferentialTrace, attend_differential, initial_share
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, share
@@ -58,8 +59,8 @@ def draw(context: TodayContext) -> list[Check]:
     start = initial_share(context.scene.layer_number)
     st.caption(t("attention_today.difference.note", start=number(start), layer=context.scene.layer_number))
     st.caption(t("attention_today.difference.users"))
-    double = layer.double()
-    off = subtract(double, head, other, 0.0).output - double.attend().output[head]
+    exact = double(layer)
+    off = subtract(exact, head, other, 0.0).output - exact.attend().output[head]
     torchs = sdpa_weights(layer.q, layer.k, **layer.options)
     apart = torch.stack([torchs[head], torchs[other], torchs[head] - lam * torchs[other]]) - maps_in_browser
     sums = trace.weights.sum(-1) - rows * (1 - lam)

@@ -14,6 +14,7 @@ from pages.attention_today.trained import describe
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
+from viz.core.nested import double
 from viz.core.random_place import random_place
 from viz.core.variants.today.gates import output_gate
 from viz.frame.checks import Check, check
@@ -87,8 +88,8 @@ def draw(context: TodayContext) -> list[Check]:
 
 
 def _checks(layer: Layer, gated: MultiHeadTrace, gate: Tensor) -> list[Check]:
-    double = layer.double()
-    off = pass_on(double, gates(double, STANDARD, 0.0)).output - pass_on(double, None).output
+    exact = double(layer)
+    off = pass_on(exact, gates(exact, STANDARD, 0.0)).output - pass_on(exact, None).output
     bias = 0 if layer.weights.b_o is None else layer.weights.b_o
     by_hand = concat_heads(layer.attend().output * gate) @ layer.weights.w_o + bias
     apart = (by_hand - gated.output).abs().max()

@@ -12,6 +12,7 @@ from pages.attention_today.trained import describe
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import heads_off, largest, maps_off, sink_share
 from viz.core.attention import attend
+from viz.core.nested import double
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
@@ -147,8 +148,8 @@ def seeded_share(layer: Layer) -> float:
 
 def _checks(context: TodayContext, output: Tensor, sink: Tensor) -> list[Check]:
     layer, standard = context.layer, context.standard
-    double = layer.double()
-    off = double.attend(sink=sink.double().fill_(-torch.inf)).output - double.attend().output
+    exact = double(layer)
+    off = exact.attend(sink=sink.double().fill_(-torch.inf)).output - exact.attend().output
     gated = gate_by_sink(standard.output, standard.masked, sink)
     by_one = layer.attend(sink=torch.zeros_like(sink)).weights - softmax_off_by_one(standard.masked)
     checks = [

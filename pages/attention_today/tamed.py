@@ -15,6 +15,7 @@ from pages.attention_today.parameters import CAP, NORM_GAIN, STANDARD, TAMED
 from viz.core.analysis.checks import largest, maps_off
 from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import AttentionTrace, attend
+from viz.core.nested import double
 from viz.core.variants.today.bounded_scores import QKNorm, largest_score, norm_queries_and_keys, soft_cap
 from viz.frame.checks import Check, check
 from viz.frame.format import at_most, number
@@ -120,9 +121,9 @@ def _row(
 
 
 def _checks(layer: Layer, scores: dict[str, AttentionTrace], bounds: dict[str, float]) -> list[Check]:
-    double = layer.double()
-    plain = double.attend(score_mod=None)
-    ends = [double.attend(score_mod=soft_cap(math.inf)), attend_normed(double, QKNorm(place="off"))]
+    exact = double(layer)
+    plain = exact.attend(score_mod=None)
+    ends = [exact.attend(score_mod=soft_cap(math.inf)), attend_normed(exact, QKNorm(place="off"))]
     off = max(float((trace.output - plain.output).abs().max()) for trace in ends)
     over = max(float(_scores(scores[code]).abs().max()) - bounds[code] for code in ("cap", "norm"))
     by_hand = (layer.q @ layer.k.mT * layer.scale / bounds["cap"]).tanh() * bounds["cap"]

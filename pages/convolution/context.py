@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from viz import limits
-from viz.frame.page import ALL
-from viz.frame.scene import Scene, SceneContext
-from viz.frame.shared import SECTION
+from viz.frame.scene import SceneContext
 
 SHARP = 46.0
 """An alpha at which e^-alpha is below float32's last digit: the layer is the convolution."""
@@ -15,12 +13,7 @@ SHARP = 46.0
 
 @dataclass(frozen=True, kw_only=True)
 class ConvolutionContext(SceneContext):
-    """A text as a layer's heads see it; what a section needs beyond that it computes itself.
-
-    ``whole_page``: all sections stand below each other, so a control that several of them have is drawn in the first.
-    """
-
-    whole_page: bool
+    """A text as a layer's heads see it; what a section needs beyond that it computes itself."""
 
     @property
     def n(self) -> int:
@@ -31,11 +24,6 @@ class ConvolutionContext(SceneContext):
     def labels(self) -> tuple[str, ...]:
         """The labels of the tokens drawn."""
         return self.scene.labels[: self.n]
-
-
-def open_convolution(scene: Scene) -> ConvolutionContext:
-    """The context of all sections: the text and its model; every section has its own controls."""
-    return ConvolutionContext(scene=scene, whole_page=SECTION.value == ALL)
 
 
 def say_first(context: ConvolutionContext) -> None:

@@ -1,7 +1,7 @@
 """Attention that is a convolution: alpha and Delta, in one and two dimensions, built, learned, and looked for."""
 
 from pages.convolution import difference, kernel_in_w_o, likeness, picture, training, windows
-from pages.convolution.context import open_convolution
+from pages.convolution.context import ConvolutionContext
 from pages.convolution.slips import choice as slips
 from pages.convolution.vision import heads as vision_heads
 from pages.convolution.vision import training as vision_training
@@ -25,7 +25,7 @@ R_SQUARED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{
 PAGE = Page(
     name="convolution",
     knows=("latent", "values"),
-    context=open_convolution,
+    context=lambda scene: ConvolutionContext(scene=scene),
     sections=(
         Section("windows", windows.draw, (quadratic_scores, position_vectors), windows.FORMULA),
         with_views(

@@ -47,7 +47,7 @@ CELLS = 400_000
 def draw(context: ConvolutionContext) -> list[Check]:
     """The plane of centres, where each head looks, what comes out; and the same beside torch's Conv2d."""
     picture = st.container()
-    choice = choose(context, first=True)
+    choice = choose(context)
     heads = chosen_heads(choice)
     with picture:
         pixel = _live(context, choice, heads)
@@ -125,7 +125,7 @@ def _choose(H: int, choice: Mapping[str, Any]) -> None:
 def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, output: Tensor) -> None:
     t, expected = context.t, choice.torchs()
     off = output - expected
-    channel = choose_channel(context, choice, first=True)
+    channel = choose_channel(context, choice)
     low, high = shared_scale(output[channel], expected[channel])
     most = max(float(off[channel].abs().max()), 1e-12)
     source = choice.image[channel % len(choice.image)]

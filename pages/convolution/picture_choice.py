@@ -50,24 +50,23 @@ def replicated(image: Tensor, kernel: Tensor) -> Tensor:
     return conv2d(pad(image[None], (half,) * 4, mode="replicate"), kernel)[0]
 
 
-def choose(context: ConvolutionContext, *, first: bool = False) -> PictureChoice:
-    """Read picture and kernel; only the ``first`` section of a page, or the only one, draws the controls."""
-    draws = first or not context.whole_page
-    if draws:
+def choose(context: ConvolutionContext) -> PictureChoice:
+    """Read picture and kernel; the first section draws the controls."""
+    if draws := context.draws_first("picture"):
         _controls(context.t)
     return PictureChoice(image=_image(context.t, says_why=draws), filters=_filters())
 
 
-def choose_picture(context: ConvolutionContext, *, draws: bool) -> Tensor:
-    """A picture alone, for a section that has no kernel; where ``draws``, with its control."""
-    if draws and not context.whole_page:
+def choose_picture(context: ConvolutionContext) -> Tensor:
+    """A picture alone, for a section that has no kernel, with its control if no section above has it."""
+    if draws := context.draws_first("picture"):
         _uploader(context.t, _which_picture(context.t))
     return _image(context.t, says_why=draws)
 
 
-def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first: bool = False) -> int:
+def choose_channel(context: ConvolutionContext, choice: PictureChoice) -> int:
     """Read the output channel: number f * channels + c is filter f of channel c."""
-    if context.whole_page and not first:
+    if not context.draws_first("channel"):
         return CHANNEL.value
     channels = len(choice.image)
     names = [f"{i // channels} · {i % channels}" for i in range(len(choice.filters) * channels)]

@@ -33,7 +33,7 @@ def draw(context: CostContext) -> list[Check]:
         )
     with st.container(key="cost_table"):  # its place is kept until the formulas are set
         st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
-    draw_sizes(context, first=True)
+    draw_sizes(context)
     off = max(
         abs(architecture.order(s) - multiplied_out(architecture.formulas[0], s)) for architecture in ARCHITECTURES
     )

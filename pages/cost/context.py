@@ -6,9 +6,7 @@ import streamlit as st
 
 from viz.core.cost.architectures import Sizes
 from viz.frame.modes import figure_facts
-from viz.frame.page import ALL
 from viz.frame.scene import Scene, SceneContext
-from viz.frame.shared import SECTION
 from viz.params import Int
 
 DEFAULT_HEADS, MOST_HEADS = 8, 1024
@@ -62,15 +60,9 @@ def open_cost(scene: Scene) -> CostContext:
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 
-def draw_sizes(context: CostContext, *, first: bool = False, kernel: bool = True) -> None:
-    """Draw the controls of the sizes in one row; where all sections stand below each other, only the ``first`` does.
-
-    Args:
-        context: of the page.
-        first: True of the page's first section.
-        kernel: False where nothing depends on k.
-    """
-    if SECTION.value == ALL and not first:
+def draw_sizes(context: CostContext, *, kernel: bool = True) -> None:
+    """Draw the controls of the sizes in one row, without that of the ``kernel`` where nothing depends on k."""
+    if not context.draws_first("sizes"):
         return
     t, heads = context.t, divisors(context.sizes.d)
     with st.container(key="sizes", horizontal=True, gap="small", vertical_alignment="bottom"):

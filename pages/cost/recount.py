@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from torch.nn.functional import max_pool1d, pad
 
 from viz import limits
+from viz.core.cost.architectures import Sizes
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.cost.model import ModelSpec
-from viz.core.cost.timed_layers import CANDIDATES, Plan, naive_attention
+from viz.core.cost.timed_layers import CANDIDATES, naive_attention
 
 ATEN = torch.ops.aten
 counted_once = lru_cache(limits.COUNTS_KEPT)
@@ -25,10 +26,10 @@ counted_once = lru_cache(limits.COUNTS_KEPT)
 
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
     """The operations of each timed layer by torch's counter."""
-    plan = Plan(d=d, h=h, k=k, device="meta")
     counts = {}
     for name, candidate in CANDIDATES.items():
-        run = candidate.make(plan, n)
+        with torch.device("meta"):
+            run = candidate.make(Sizes(n=n, d=d, k=k, h=h))
         with FlopCounterMode(display=False) as counter:
             run()
         counts[name] = counter.get_total_flops()

@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.heads.context import HeadsContext
+from pages.heads.context import HeadsContext, check_row
 from pages.heads.row import row_places
 from viz.components.view import View
-from viz.core.analysis.checks import rounding, sdpa_weights
-from viz.frame.checks import Check, asked_of, check
+from viz.frame.checks import Check
 from viz.frame.shared import QUERY
 from viz.models.spelling.visible import SPACE
 
@@ -37,5 +36,4 @@ def draw(context: HeadsContext) -> list[Check]:
     # The page says below which numbers these are.
     own_words = {} if scene.choice.source.kind == "model" else {"from_now": ""}
     ARCS.mount(key="arcs", data=data, words=own_words)
-    off = (sdpa_weights(trace.q, trace.k, **asked_of(scene)) - trace.weights)[context.head].abs().max()
-    return [check("heads.check_row", off, rounding(trace.q, trace.k, asked_of(scene).get("scale")))]
+    return [check_row(scene, context.head)]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from viz.frame.specs import View
 from viz.models.tokens import Tokens
 
 
@@ -46,15 +47,21 @@ def worst(values: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> f
     return max(off)
 
 
-def row_difference(view_values: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
+def groups(tokens: Tokens, view: View) -> list[list[int]]:
+    """The tokens that each row of a view is made of."""
+    pieces = tokens.words if view.merge else range(len(tokens.ids))
+    by_piece: dict[int, list[int]] = {}
+    for token, piece in enumerate(pieces):
+        by_piece.setdefault(piece, []).append(token)
+    return [group for group in by_piece.values() if not (view.hide and any(tokens.special[i] for i in group))]
+
+
+def row_difference(view_values: Tensor, rows: Tensor, keys: Tokens, view: View) -> float:
     """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up."""
     mean = rows.double().numpy().mean(0)
-    word_of = np.array(keys.words) if merge else np.arange(len(mean))
-    sums = np.bincount(word_of, mean)
-    if hide:
-        left_out = set(word_of[np.array(keys.special)].tolist())
-        sums = sums[[word for word in range(len(sums)) if word not in left_out]]
-        sums = sums / sums.sum() if sums.sum() > 0 else sums
+    sums = np.array([mean[group].sum() for group in groups(keys, view)])
+    if view.hide and sums.sum() > 0:
+        sums = sums / sums.sum()
     if len(sums) != len(view_values):
         return float("inf")
     return float(np.abs(sums - view_values.double().numpy()).max(initial=0.0))

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.frame import specs
+from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number
 from viz.frame.head_grid.grid import view_controls
@@ -31,6 +33,13 @@ def open_heads(scene: Scene) -> HeadsContext:
     """Draw the chips of the head and of the view, and return the choice."""
     head = chosen_head(scene, scene.t("heads.head"), scene.trace.projections.spec.H)
     return HeadsContext(scene=scene, view=view_controls(scene), head=head)
+
+
+def check_row(scene: Scene, head: int, key: str = "heads.check_row") -> Check:
+    """Compare the head's weights with torch's own attention on its q and k."""
+    trace, options = scene.trace, asked_of(scene)
+    off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[head].abs().max()
+    return check(key, off, rounding(trace.q, trace.k, options.get("scale")))
 
 
 def at_temperature_one(context: HeadsContext) -> None:

@@ -4,9 +4,9 @@ import streamlit as st
 import torch
 
 from pages.heads import by_numpy
-from pages.heads.context import HeadsContext, at_temperature_one
+from pages.heads.context import HeadsContext, at_temperature_one, check_row
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import rounding, sdpa_weights, sink_share
+from viz.core.analysis.checks import sink_share
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
@@ -48,11 +48,7 @@ def draw(context: HeadsContext) -> list[Check]:
     _row_list(context)
     at_temperature_one(context)
     _say_sum(context, query)
-    trace = scene.trace
-    options = asked_of(scene)
-    off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[context.head].abs().max()
-    checks = [check("heads.check_row", off, rounding(trace.q, trace.k, options.get("scale")))]
-    return checks + ([_shown_check(context, query)] if weights else [])
+    return [check_row(scene, context.head), *([_shown_check(context, query)] if weights else [])]
 
 
 def _name(context: HeadsContext, place: int, *, key: bool = False) -> str:
@@ -91,13 +87,8 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
     """The bars that are shown, merged or hidden as the view says, cell by cell from the weights of all tokens."""
     scene, view, head = context.scene, context.view, context.head
     rows = [place for place, row in enumerate(head_grid.axis(scene.capture.queries, view).of) if row == query]
-    off = by_numpy.row_difference(
-        context.shown.values[head, query],
-        scene.trace.weights[head][rows],
-        scene.capture.tokens,
-        merge=view.merge,
-        hide=view.hide,
-    )
+    bars, weights = context.shown.values[head, query], scene.trace.weights[head][rows]
+    off = by_numpy.row_difference(bars, weights, scene.capture.tokens, view)
     return check("heads.check_shown", off, 1e-5)
 
 

@@ -2,8 +2,8 @@
 
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
-from viz.figures.line_chart import Axis, LineChart, Mark, Series
-from viz.figures.palette import BLUE
+from viz.figures.curves import curves
+from viz.figures.line_chart import Axis, Mark
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
@@ -24,21 +24,10 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     values = strengths[: min(2 * spec.d_k, len(strengths))].clamp(min=ROUNDING / 100 * float(strengths[0]))
     rank = int((strengths > ROUNDING * strengths[0]).sum())
     summary = t("many_heads.rank.found", head=head, rank=rank, d_k=spec.d_k, d=spec.d_model)
-    fig = LineChart(
-        series=[
-            Series(
-                name=t("many_heads.rank.strength"),
-                x=list(range(1, len(values) + 1)),
-                y=values.tolist(),
-                colour=BLUE,
-                marker=5,
-            )
-        ],
-        x=Axis(t("many_heads.rank.direction")),
-        y=Axis(t("many_heads.rank.strength"), log=True, grid=True),
-        marks=[Mark(x=spec.d_k + 0.5, label=f"d_k = {spec.d_k}")] if len(values) > spec.d_k else [],
-        legend=False,
-    )
+    title = t("many_heads.rank.strength")
+    x, y = Axis(t("many_heads.rank.direction")), Axis(title, log=True, grid=True)
+    marks = [Mark(x=spec.d_k + 0.5, label=f"d_k = {spec.d_k}")] if len(values) > spec.d_k else []
+    fig = curves(range(1, len(values) + 1), {title: values}, x=x, y=y, dots=True, marks=marks, height=300)
     show_lines(fig, key="rank", alt=summary)
     HEAD.slider(t("many_heads.which"), spec.H)
     say(summary)

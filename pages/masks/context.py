@@ -11,7 +11,6 @@ from torch import Tensor
 from viz import limits
 from viz.core.attention import AttentionTrace, attend, options_of_first, row_softmax
 from viz.core.heads import share_kv
-from viz.core.masks import combine
 from viz.frame import specs
 from viz.frame.first_pair import first_query
 from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
@@ -42,35 +41,37 @@ class MasksContext(SceneContext):
     places: Places
     mask: specs.Mask
 
-    @lazy
-    def _first(self) -> dict[str, Any]:
-        """The layer's q, k, v on the first n tokens, its options and the head's own mask."""
-        return _first(self.scene.capture.calls[self.scene.choice.layer], self.n, self.head)
+    @property
+    def call(self) -> Call:
+        """The layer on the whole text."""
+        return self.scene.capture.calls[self.scene.choice.layer]
 
     @property
     def q(self) -> Tensor:
         """Queries of every head, (H, n, d_k)."""
-        return self._first["q"]
+        return self.call.q[:, : self.n]
 
     @property
     def k(self) -> Tensor:
         """Keys of every key/value head, (G, n, d_k)."""
-        return self._first["k"]
+        return self.call.k[:, : self.n]
 
     @property
     def v(self) -> Tensor:
         """Values of every key/value head, (G, n, d_v)."""
-        return self._first["v"]
+        return self.call.v[:, : self.n]
 
     @property
     def model_allowed(self) -> Tensor:
-        """The model's own mask, (n, n)."""
-        return self._first["model_allowed"]
+        """The model's own mask of the head, (n, n); all True where it has none."""
+        allowed: Tensor | None = self.call.options.get("allowed")
+        mask = torch.ones(1, 1, dtype=torch.bool) if allowed is None else allowed[..., : self.n, : self.n]
+        return (mask[self.head] if mask.ndim > 2 else mask).expand(self.n, self.n)
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Options of the layer's attention: its bias and scale."""
-        return self._first["options"]
+        """Options of the layer's attention but its mask: its bias and scale."""
+        return {k: value for k, value in options_of_first(self.call.options, self.n).items() if k != "allowed"}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -116,21 +117,6 @@ class MasksContext(SceneContext):
 def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
     """Softmax with the mask before it, as everywhere in this app."""
     return row_softmax(scores.masked_fill(~visible, -torch.inf))
-
-
-def _first(call: Call, n: int, head: int) -> dict[str, Any]:
-    """Return a layer's q, k, v on the first n tokens, its options, and one head's own mask."""
-    options = options_of_first(call.options, n)
-    model_allowed = combine(options.pop("allowed", None), torch.ones(n, n, dtype=torch.bool))
-    assert model_allowed is not None
-    model_allowed = model_allowed[head] if model_allowed.ndim > 2 else model_allowed
-    return {
-        "q": call.q[:, :n],
-        "k": call.k[:, :n],
-        "v": call.v[:, :n],
-        "model_allowed": model_allowed,
-        "options": options,
-    }
 
 
 def open_masks(scene: Scene) -> MasksContext:

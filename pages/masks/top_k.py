@@ -1,7 +1,5 @@
 """Top-k: a mask that depends on the words, since each row keeps only the keys with its largest scores."""
 
-from dataclasses import replace
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -89,15 +87,11 @@ def _show_rows(context: MasksContext, lost: Tensor) -> None:
 def _show_curve(context: MasksContext, lost: Tensor, k: int) -> None:
     t, sees = context.t, context.visible.any(-1)
     rows = lost[sees] if sees.any() else lost
-    chart = curves(
-        list(range(1, context.n + 1)),
-        {t("masks.top_k.mean"): rows.mean(0), t("masks.top_k.worst"): rows.amax(0)},
-        x=line_chart.Axis(t("masks.top_k.keep")),
-        y=line_chart.Axis(t("masks.top_k.lost"), grid=True, limits=(0.0, 1.0)),
-        dots=True,
-        height=230,
-    )
-    show_lines(replace(chart, marks=[line_chart.Mark(x=k)]), key="top_k_curve", alt=t("masks.top_k.curve_alt"))
+    series = {t("masks.top_k.mean"): rows.mean(0), t("masks.top_k.worst"): rows.amax(0)}
+    x, marks = line_chart.Axis(t("masks.top_k.keep")), [line_chart.Mark(x=k)]
+    y = line_chart.Axis(t("masks.top_k.lost"), grid=True, limits=(0.0, 1.0))
+    chart = curves(range(1, context.n + 1), series, x=x, y=y, dots=True, marks=marks, height=230)
+    show_lines(chart, key="top_k_curve", alt=t("masks.top_k.curve_alt"))
 
 
 def ranks_by_rule(scores: Tensor, visible: Tensor) -> Tensor:

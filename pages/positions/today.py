@@ -15,8 +15,8 @@ from viz.core.analysis.checks import largest, worst
 from viz.core.attention import row_softmax
 from viz.core.positions import frequencies
 from viz.core.variants.today.angles import partial_rope, yarn_frequencies, yarn_gain, yarn_ramp
-from viz.figures.line_chart import Axis, LineChart, Mark, Series
-from viz.figures.palette import BLUE, ORANGE
+from viz.figures.curves import curves
+from viz.figures.line_chart import Axis, Mark
 from viz.frame.checks import Check, check
 from viz.frame.format import at_most, number
 from viz.frame.modes import say
@@ -153,31 +153,15 @@ def wavelengths(omega: Tensor) -> Tensor:
 
 
 def _show_wavelengths(context: PositionsContext, turning: Turning) -> None:
-    t, lines = context.t, []
-    for (name, kind), colour in zip(kinds(turning).items(), (BLUE, ORANGE), strict=True):
-        waves = wavelengths(kind.omega)
-        lines.append(
-            Series(
-                name=_name(context, name, kind),
-                x=list(range(len(waves))),
-                y=waves.tolist(),
-                colour=colour,
-                dash="dash" if name == "rope" else "solid",
-                marker=6,
-                says=t("positions.today.point"),
-            )
-        )
+    t = context.t
+    waves = {_name(context, name, kind): wavelengths(kind.omega) for name, kind in kinds(turning).items()}
     marks = [
         Mark(y=turning.original / FAST, label=t("positions.today.often", n=number(turning.original / FAST, 3))),
         Mark(y=turning.original, label=t("positions.today.once", n=f"{turning.original:,}")),
     ]
-    chart = LineChart(
-        series=lines,
-        x=Axis(t("positions.today.pair")),
-        y=Axis(t("positions.today.wavelength"), log=True, grid=True),
-        marks=marks,
-        height=320,
-    )
+    x, y = Axis(t("positions.today.pair")), Axis(t("positions.today.wavelength"), log=True, grid=True)
+    at, hover = range(len(turning.omega)), t("positions.today.point")
+    chart = curves(at, waves, x=x, y=y, dots=True, marks=marks, hover=hover, height=320)
     show_lines(chart, key="today", alt=t("positions.today.alt", s=turning.factor))
 
 

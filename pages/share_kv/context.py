@@ -20,9 +20,8 @@ from viz.frame.checks import asked_of
 from viz.frame.compute import model
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
-from viz.frame.page import ALL
 from viz.frame.scene import Scene, SceneContext, mask_has_effect, model_own
-from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
+from viz.frame.shared import HEAD, MODEL, N_KV_HEADS, SOURCE, Sizes
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate
@@ -98,12 +97,9 @@ def _groups(scene: Scene) -> Sizes:
     return Sizes(groups, groups[len(groups) // 2])
 
 
-def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
-    """Draw the control of G and a description of the choice.
-
-    Where all sections are shown together, only the ``first`` has it.
-    """
-    if SECTION.value == ALL and not first:
+def draw_groups(context: ShareKvContext) -> None:
+    """Draw the control of G and a description of the choice."""
+    if not context.draws_first("groups"):
         return
     scene, groups, n_kv_heads = context.scene, _groups(context.scene), context.n_kv_heads
     t, spec, before = scene.t, scene.trace.projections.spec, len(scene.trace.k)
@@ -123,11 +119,17 @@ def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
     _real_sharing(scene)
 
 
-def beside_groups(context: ShareKvContext, *, first: bool = False) -> DeltaGenerator:
+def choose_head(context: ShareKvContext, n_heads: int) -> int:
+    """Draw the control of the head, and return it."""
+    label = context.t("share_kv.head")
+    return HEAD.slider(label, n_heads) if context.draws_first("head") else HEAD.read(n_heads)
+
+
+def beside_groups(context: ShareKvContext) -> DeltaGenerator:
     """Draw the control of G at the right, and return the container of the picture beside it."""
     picture, side = st.columns([7, 2], gap="medium")
     with side:
-        draw_groups(context, first=first)
+        draw_groups(context)
     return picture
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, beside_groups, map_pair, say_cut
+from pages.share_kv.context import ShareKvContext, beside_groups, choose_head, map_pair, say_cut
 from viz import limits
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import added_to_scores
@@ -18,7 +18,6 @@ from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.modes import say
-from viz.frame.shared import HEAD
 from viz.frame.show import show_bars
 
 
@@ -29,7 +28,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         st.info(t(f"share_kv.convert_{'one' if context.is_model else 'model'}"))
         return []
     picture = beside_groups(context)
-    head = HEAD.slider(t("share_kv.head"), context.spec.H)
+    head = choose_head(context, context.spec.H)
     with picture:
         _before_after(context, head)
     choice = context.scene.choice

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, spec_with
+from pages.share_kv.context import ShareKvContext, choose_head, draw_groups, map_pair, say_cut, spec_with
 from viz import limits
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import maps_off, worst
 from viz.core.cost.mixed import LatentCost, cache_bytes
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.nested import double
 from viz.core.positions import rope
 from viz.core.variants.kv_sharing import divisors
 from viz.core.variants.today.latent import LatentSpec, LatentTrace, LatentWeights, attend_absorbed, attend_latent
@@ -23,8 +24,6 @@ from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
-from viz.frame.page import ALL
-from viz.frame.shared import HEAD, SECTION
 from viz.frame.show import show_bars
 from viz.params import Choice, Int
 
@@ -107,9 +106,7 @@ def open_layer(context: ShareKvContext) -> LatentLayer:
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the numbers that each way of sharing caches, and a head's map behind a latent vector."""
     t, layer, picture, finding = context.t, open_layer(context), st.container(), st.container()
-    # Below other sections, one of them has the control.
-    H, is_alone = context.spec.H, SECTION.value != ALL
-    head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
+    head = choose_head(context, context.spec.H)
     width = MLA_WIDTH.slider(t("share_kv.latent.width"), layer)
     form = MLA_FORM.segments(t("share_kv.latent.form"), says=lambda code: t(f"share_kv.latent.{code}"))
     trace = layer.with_width(width, form)
@@ -241,9 +238,7 @@ def rope_error(layer: LatentLayer) -> float:
     """Return the difference of the forms with a norm and a key turned by RoPE, as DeepSeek has them: seeded weights."""
     s = layer.weights.spec
     spec = LatentSpec(d_model=layer.x.shape[-1], n_heads=s.H, d_latent=24, d_nope=s.d_k, d_rope=8, d_value=s.d_v)
-    seeded = LatentWeights.random(spec, seed=0)
-    tensors: dict[str, Any] = {name: x.double() for name, x in vars(seeded).items() if isinstance(x, Tensor)}
-    weights = replace(seeded, **tensors)
+    weights = double(LatentWeights.random(spec, seed=0))
     options: dict[str, Any] = {"turn": partial(rope, pairing="adjacent"), "allowed": layer.allowed}
     x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
     plain, absorbed = (attend(x, weights, **options).output for attend in (attend_latent, attend_absorbed))

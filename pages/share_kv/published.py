@@ -13,7 +13,6 @@ from pages.share_kv.layers import recent
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.cost.mixed import FullCost, LatentCost, LinearCost, SharedKVCost, WindowCost
 from viz.core.spec import AttentionSpec
-from viz.figures.growth import cache_growth
 from viz.figures.line_chart import LineChart
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
@@ -125,14 +124,7 @@ def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
     fitting = (page_g,) if spec.H % page_g == 0 else ()
     groups = sorted({spec.H, spec.G, *fitting, 1}, reverse=True)
     curves = {_curve_name(t, spec, g): [sizes.cache(g, n) for n in LENGTHS] for g in groups}
-    return cache_growth(
-        LENGTHS,
-        curves,
-        recent.MEMORIES,
-        at=sizes.n_tokens,
-        x_title=t("share_kv.tokens"),
-        y_title=t("share_kv.cache_bytes"),
-    )
+    return recent.cache_growth(t, LENGTHS, curves, sizes.n_tokens)
 
 
 def _curve_name(t: Translate, spec: AttentionSpec, g: int) -> str:

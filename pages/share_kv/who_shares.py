@@ -27,7 +27,7 @@ SHARING = View("share_kv/sharing", words="share_kv.picture.", colours=True)
 
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the brackets; below them a switch that shares keys and values out in the wrong order."""
-    t, picture = context.t, beside_groups(context, first=True)
+    t, picture = context.t, beside_groups(context)
     mistake = MISTAKE.toggle(t("share_kv.mistake"), help=t("share_kv.mistake_help"))
     layer = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
     reads = kv_head_of(context.spec.H, context.n_kv_heads, repeat_kv if mistake else share_kv)

@@ -1,7 +1,7 @@
 """Cached results of the Stacking page for a whole stack, built on ``viz.frame.compute.blocks``."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import torch
@@ -13,6 +13,7 @@ from viz.core.analysis.receptive_field import cone, output_change, sensitivity, 
 from viz.core.analysis.rollout import rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.cost.counting import FlopCounterMode
+from viz.core.nested import double, map_tensors
 from viz.core.stack import one_by_one, stack_parameters
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
@@ -45,29 +46,9 @@ def rollouts(source: Source, plan: BlockPlan, mask: Mask) -> Rollouts:
         return Rollouts(weights=maps[-1].mean(0), through=rollout(with_residual(maps)))
 
 
-def _map_tensors(value: T, change: Callable[[Tensor], Tensor]) -> T:
-    """Apply a function to every tensor in a nested value."""
-    result: Any = value
-    if isinstance(value, Tensor):
-        result = change(value)
-    elif isinstance(value, Mapping):
-        result = {name: _map_tensors(part, change) for name, part in value.items()}
-    elif isinstance(value, tuple):
-        result = tuple(_map_tensors(part, change) for part in value)
-    elif is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: _map_tensors(getattr(value, field.name), change) for field in fields(value)}
-        result = replace(value, **parts)
-    return result
-
-
 def ordinary(value: T) -> T:
     """Copy tensors of inference mode, which autograd cannot track."""
-    return _map_tensors(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
-
-
-def double(value: T) -> T:
-    """Convert to float64, in which a very small change can be measured."""
-    return _map_tensors(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
+    return map_tensors(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
 
 
 Levels = Callable[[Tensor], tuple[Tensor, ...]]

@@ -1,6 +1,6 @@
 """The context of every section of the Stacking page: a stack of blocks on one text, and a token of its last layer."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -58,8 +58,6 @@ class StackingContext(SceneContext):
     plan: BlockPlan
     query: int
     tokens: Tokens
-    rendered_controls: set[str] = field(default_factory=set)
-    """Shared controls that a section has already drawn."""
 
     @property
     def source(self) -> Source:
@@ -88,9 +86,8 @@ class StackingContext(SceneContext):
 
     def token_control(self) -> None:
         """Draw the control of the token, in the first section that needs it."""
-        if "from_token" in self.rendered_controls:
+        if not self.draws_first("from_token"):
             return
-        self.rendered_controls.add("from_token")
         t, labels = self.t, self.labels
         names = [t("stacking.this_token", i=i, token=label) for i, label in enumerate(labels)]
         FROM_TOKEN.selectbox(

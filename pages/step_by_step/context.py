@@ -9,7 +9,7 @@ from torch import Tensor
 from viz.core.analysis.one_head import Cell, alone, by_hand, group_of
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
-from viz.frame.first_pair import first_key, first_query
+from viz.frame.first_pair import pair_places
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import KEY, QUERY, Places
@@ -96,11 +96,8 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     """Draw the chips of the head and the pair, and return the context they select."""
     t = scene.t
     head = chosen_head(scene, t("step_by_step.head"), scene.trace.projections.spec.H)
-    special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
-    queries = Places(scene.labels, first_query(scene.labels, special, weights), places)
-    query = QUERY.read(queries)
-    keys = Places(scene.labels, first_key(scene.labels, special, weights, query), places)
-    key = KEY.read(keys)
+    queries, keys = pair_places(scene, head)
+    query, key = QUERY.read(queries), KEY.read(keys)
     # Without a head there is no query and key.
     if scene.reads_head:
         # The label is Markdown, so it has no words of the text.

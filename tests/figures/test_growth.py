@@ -1,6 +1,6 @@
 """Lines, points and marks stand where their numbers say."""
 
-from viz.figures.growth import Line, cache_growth, growth, learning
+from viz.figures.growth import Line, growth, learning
 
 
 def test_points_match_their_line():
@@ -38,26 +38,6 @@ def test_axes():
     assert (few.x.title, few.y.title, few.height, few.has_legend()) == ("n", "v", 380, True)
     share = growth([Line(name="a", values={1: 0.5})], size_title="n", value_title="v", share=True).y
     assert share.limits == (0, 1.02) and not share.log
-
-
-def test_cache_growth():
-    figure = cache_growth(
-        (100, 1000),
-        {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]},
-        {"24 GiB": 24 * 2**30},
-        at=500,
-        x_title="n",
-        y_title="cache",
-    )
-    assert [line.y for line in figure.series] == [[1e9, 1e10], [1e8, 1e9]]
-    assert [line.name for line in figure.series] == ["<b>a", "c"]
-    assert [(mark.x, mark.y, mark.label) for mark in figure.marks] == [(None, 24 * 2**30, "24 GiB"), (500, None, "")]
-    assert [line.x for line in figure.series] == [[100, 1000]] * 2
-    assert figure.x.log and figure.y.log and figure.has_legend()
-    assert (figure.x.title, figure.y.title) == ("n", "cache")
-    a, c = figure.series
-    assert a.colour != c.colour and a.dash != c.dash
-    assert figure.y.in_bytes and not figure.x.in_bytes
 
 
 def test_learning_draws_median_lowest_and_highest():

@@ -1,22 +1,16 @@
 """The layout of figures."""
 
 from viz.figures.layout import ROOM, axis, base_layout, larger
+from viz.figures.plotly_figure import plotly_figure
 
 
 def test_presented_figure_has_no_small_letters():
-    bar = {"type": "bar", "x": [1, 2], "textfont": {"size": 12}}
-    axes = {"xaxis": axis("weight"), "yaxis2": {"title": "n"}, "annotations": [{"text": "a", "font": {"size": 14}}]}
-    figure = larger({"data": [bar], "layout": base_layout(400, coloraxis={"colorbar": {"thickness": 9}}, **axes)})
-    layout = figure["layout"]
-    texts = [layout, layout["legend"], layout["annotations"][0]]
-    ticks = [layout["xaxis"], layout["yaxis2"], layout["coloraxis"]["colorbar"]]
-    assert [text["font"]["size"] for text in texts] == [ROOM, ROOM, 28]
-    assert [part["tickfont"]["size"] for part in ticks] == [ROOM] * 3
-    assert layout["yaxis2"]["title"] == {"text": "n", "font": {"size": ROOM}}
-    assert figure["data"][0]["textfont"]["size"] == ROOM
-    assert figure["data"][0]["x"] is bar["x"], "numbers are not copied"
-    assert bar["textfont"] == {"size": 12}, "nor is the figure itself changed"
-    assert layout["height"] == 500
+    figure = plotly_figure([{"type": "bar", "x": [1, 2]}], base_layout(400, xaxis=axis("weight"), yaxis=axis("n")))
+    larger(figure)
+    layout = figure.layout
+    sides = [part for side in (layout.xaxis, layout.yaxis) for part in (side.tickfont, side.title.font)]
+    assert {font.size for font in (layout.font, layout.legend.font, layout.hoverlabel.font, *sides)} == {ROOM}
+    assert layout.height == 500
 
 
 def test_layouts_share_no_mutable_part():

@@ -26,14 +26,11 @@ HEADS = ("all_heads", "compare", "joined", "switched_off", "numbers", "row")
 
 
 @pytest.fixture
-def open_family(open_app, monkeypatch, tmp_path):
+def open_family(open_app, small_model):
     """Open a page on a small model of a family."""
 
     def open_page(family, page="heads", **link):
-        entry = checkpoints.make_entry(family, tmp_path / family)
-        for module in (specs, compute):
-            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-        return open_app(page, source="model", model=entry.id, text=TEXT, **link)
+        return open_app(page, source="model", model=small_model(family), text=TEXT, **link)
 
     return open_page
 

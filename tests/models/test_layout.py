@@ -1,4 +1,4 @@
-"""Every further supported family: its heads equal transformers' own."""
+"""Every supported family: its heads equal transformers' own."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from packaging.version import Version
 from torch import Tensor
 from torch.testing import assert_close
 
-from tests.checkpoints import MORE, NEWER, TEXT, TODAY, comparable_maps, eager, open_folder, save
+from tests.checkpoints import FAMILIES, MORE, NEWER, TEXT, TODAY, comparable_maps, eager, open_folder, save
 from viz import ROOT
 from viz.errors import ModelError
 from viz.frame.specs import Mask
@@ -21,6 +21,7 @@ from viz.models.layout import check_family, different_families, families, first_
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
+EVERY = FAMILIES | MORE
 TARGET = "Paris is old and Paris is big."
 ROUNDING = 2e-5
 """Of blocks in float32, relative to their largest state, or to 20. The most on any processor so far is a fifth of it:
@@ -30,7 +31,7 @@ umT5's, whose scores are not scaled. A wrong block is off by 0.01 and more (test
 def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, list[Tensor]]]:
     """Return a model's result and the outputs of W_O by layer; ALBERT's layers share one W_O."""
     modules, outputs = dict(model.named_modules()), dict[str, list[Tensor]]()
-    for stack, pattern in MORE[name].outputs.items():
+    for stack, pattern in EVERY[name].outputs.items():
         places = dict.fromkeys(pattern.format(i=i, block=i // 2, place=i % 2) for i in range(5))
         for module in filter(None, map(modules.get, places)):
             stack_outputs = outputs.setdefault(stack, [])
@@ -60,7 +61,7 @@ def check_projections(text_capture: Capture) -> None:
         assert [error < scale for error in errors[:2]] == [not call.rotation] * 2
 
 
-@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize("name", EVERY)
 def test_family_equals_transformers(name, checkpoint, load_family):
     ours, theirs = load_family(name), eager(name, checkpoint(name))
     inputs = {"input_ids": ours.tokenizer(TEXT, return_tensors="pt").input_ids}
@@ -76,7 +77,7 @@ def test_family_equals_transformers(name, checkpoint, load_family):
         else {next(iter(outputs)): result.attentions}
     )
     # A state that all tokens pass through hands the rounding of the first on to the last.
-    family, rounding = MORE[name], 1e-4 if name == "jamba" else 1e-5
+    family, rounding = EVERY[name], 1e-4 if name == "jamba" else 1e-5
     assert ours.n_heads == family.n_heads
     assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
@@ -121,8 +122,6 @@ def test_albert_layers_share_weights(tmp_path):
 
 
 def test_every_family_has_a_test():
-    from tests.checkpoints import FAMILIES
-
     tested = {name.removesuffix("_mha") for name in FAMILIES} | set(MORE)
     assert tested | set(NEWER) | set(PICTURE_FAMILIES) == set(families())
     assert len(families()) >= 70

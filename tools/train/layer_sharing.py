@@ -13,7 +13,7 @@ from tools.train.twins import train as train_twin
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models.trained import layer_sharing, twins
-from viz.models.trained.layer_sharing import N_KV_HEADS, VARIANTS, Look, Trained, tied
+from viz.models.trained.layer_sharing import N_KV_HEADS, VARIANTS, Trained, tied
 from viz.models.trained.twins import Recipe, Run
 
 
@@ -30,7 +30,7 @@ def count(model: Any) -> int:
     return sum(weights.numel() for weights in model.parameters())
 
 
-def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
+def look(model: Any, recipe: Recipe, *, seed: int) -> dict[str, list[list[float]]]:
     """Measure what the heads of every pass do, on fresh sequences."""
     ids, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(seed))
     # The model itself keeps its attention.
@@ -39,15 +39,11 @@ def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
     with torch.inference_mode():
         maps = eager(input_ids=ids, output_attentions=True, use_cache=False).attentions
 
-    def mean(rows: list[torch.Tensor]) -> tuple[float, ...]:
-        return tuple(torch.stack(rows).mean(0).tolist())
-
-    return Look(
-        previous=tuple(mean(list(weight_at_offset(weights, -1).mean(-1))) for weights in maps),
-        next=tuple(
-            mean([induction(m, text_ids) for m, text_ids in zip(weights, ids, strict=True)]) for weights in maps
-        ),
-    )
+    copies = [torch.stack([induction(m, text_ids) for m, text_ids in zip(w, ids, strict=True)]) for w in maps]
+    return {
+        "previous": [weight_at_offset(weights, -1).mean((0, -1)).tolist() for weights in maps],
+        "next": [scores.mean(0).tolist() for scores in copies],
+    }
 
 
 def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:

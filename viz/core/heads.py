@@ -1,6 +1,6 @@
 """Many heads side by side: project, split, attend, concatenate, mix. MHA, GQA and MQA are one code path."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -123,15 +123,7 @@ class HeadWeights:
             ValueError: if the number of key/value heads is not a multiple of ``n_kv_heads``.
         """
         old = weights.spec
-        spec = AttentionSpec(
-            d_model=old.d_model,
-            n_heads=old.H,
-            n_kv_heads=n_kv_heads,
-            d_head=old.d_k,
-            d_value=old.d_v,
-            d_memory=old.d_mem,
-            d_output=old.d_out,
-        )
+        spec = replace(old, n_kv_heads=n_kv_heads)
         if old.G % spec.G:
             raise ValueError(f"n_kv_heads={old.G} cannot be pooled into n_kv_heads={spec.G}")
 
@@ -141,8 +133,7 @@ class HeadWeights:
             )
 
         pooled: dict[str, Any] = {name: pool(getattr(weights, name)) for name in ("w_k", "w_v", "b_k", "b_v")}
-        copies = {name: getattr(weights, name) for name in ("w_q", "w_o", "b_q", "b_o")}
-        return cls(spec=spec, **copies, **pooled)
+        return replace(weights, spec=spec, **pooled)
 
     def n_parameters(self) -> int:
         """Numbers learned, counted from the tensors themselves."""

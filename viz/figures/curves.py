@@ -23,9 +23,11 @@ def curves(
     y: Axis,
     hues: Sequence[tuple[int, int, int]] = HEADS,
     dots: bool = False,
+    marks: Sequence[Mark] = (),
+    hover: str = "{x}: {y}",
     height: int = 280,
 ) -> LineChart:
-    """Draw one curve for each series."""
+    """Draw one curve for each series; ``hover`` is what the pointer reads at a point."""
     lines = [
         Series(
             name=name,
@@ -35,10 +37,11 @@ def curves(
             dash=DASHES[i % len(DASHES)],
             marker=DOT if dots else 0,
             symbol=SYMBOLS[i % len(SYMBOLS)],
+            says=hover,
         )
         for i, (name, values) in enumerate(series.items())
     ]
-    return LineChart(series=lines, x=x, y=y, height=height)
+    return LineChart(series=lines, x=x, y=y, marks=marks, height=height)
 
 
 @dataclass(frozen=True, kw_only=True)

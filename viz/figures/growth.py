@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import series_style
@@ -80,24 +79,6 @@ def _ticks(sizes: Sequence[int]) -> Sequence[int] | None:
     return None if sizes[-1] > 200 * sizes[0] else sizes
 
 
-def cache_growth(
-    lengths: Sequence[int],
-    caches: Mapping[str, Sequence[int]],
-    memories: Mapping[str, int],
-    *,
-    at: int,
-    x_title: str,
-    y_title: str,
-) -> LineChart:
-    """Draw bytes against tokens, both axes logarithmic, with a line for each size of memory."""
-    series = [
-        _styled(i, name, lengths, [float(size) for size in sizes]) for i, (name, sizes) in enumerate(caches.items())
-    ]
-    marks = [*(Mark(y=size, label=name) for name, size in memories.items()), Mark(x=at)]
-    value_axis = Axis(y_title, log=True, grid=True, in_bytes=True)
-    return LineChart(series=series, x=Axis(x_title, log=True), y=value_axis, marks=marks, height=380)
-
-
 def learning(
     steps: Sequence[int],
     runs: Mapping[str, Sequence[Sequence[float]]],
@@ -110,11 +91,7 @@ def learning(
     series = []
     for i, (name, curves) in enumerate(runs.items()):
         low, middle, high = ([of(at) for at in zip(*curves, strict=True)] for of in (min, median, max))
-        series.append(_styled(i, name, steps, middle, low=low, high=high))
+        colour, dash = series_style(i)
+        series.append(Series(name=name, x=list(steps), y=middle, colour=colour, dash=dash, low=low, high=high))
     value_axis = Axis(y_title, grid=True, from_zero=True, limits=(0, top) if top else None)
     return LineChart(series=series, x=Axis(x_title), y=value_axis, height=280)
-
-
-def _styled(i: int, name: str, x: Sequence[int], y: Sequence[float], **more: Any) -> Series:
-    colour, dash = series_style(i)
-    return Series(name=name, x=list(x), y=y, colour=colour, dash=dash, **more)

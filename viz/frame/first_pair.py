@@ -5,10 +5,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from viz.frame.scene import Scene
+from viz.frame.shared import QUERY, Places
 from viz.models.tokens import SPACE
 
 FAMOUS = (("it", "animal"), ("它", "动物"))
 """The pairs to look at first, where the text has one."""
+
+
+def pair_places(scene: Scene, head: int) -> tuple[Places, Places]:
+    """Return the queries and the keys of a head to choose from, with the default of each."""
+    special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
+    queries = Places(scene.labels, first_query(scene.labels, special, weights), places)
+    return queries, Places(scene.labels, first_key(scene.labels, special, weights, QUERY.read(queries)), places)
 
 
 def first_query(labels: Sequence[str], special: Sequence[bool], weights: Tensor) -> int:

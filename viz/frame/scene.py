@@ -1,7 +1,7 @@
 """The scene of a page: a text as seen by one layer of heads; and the notes on it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -68,11 +68,19 @@ class SceneContext:
     """The base of a page's context: the scene, to which the page adds what its sections need."""
 
     scene: Scene
+    drawn_controls: set[str] = field(default_factory=set, compare=False)
+    """Controls of several sections that one has drawn."""
 
     @property
     def t(self) -> Translate:
         """The texts in the user's language."""
         return self.scene.t
+
+    def draws_first(self, control: str) -> bool:
+        """Return True to the first section that draws a control; those below it, where all are open, share it."""
+        is_first = control not in self.drawn_controls
+        self.drawn_controls.add(control)
+        return is_first
 
 
 def open_scene(t: Translate, inputs: PageInputs) -> Scene:

@@ -16,7 +16,6 @@ from viz.components.view import View, apply_change
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import HEADS
-from viz.figures.plotly_figure import plotly_figure
 from viz.frame import view
 from viz.params import Choice
 from viz.text import Translate
@@ -39,7 +38,7 @@ def show(fig: "Figure", *, key: str, alt: str) -> None:
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
     if view.current().present:
-        fig = plotly_figure(**larger(fig.to_plotly_json()))
+        larger(fig)
     st.plotly_chart(fig, key=key, alt=alt, config=config)
 
 

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,9 +74,7 @@ class Model:
     @property
     def unshared(self) -> list[LayerCost]:
         """The same if every head had keys and values of its own."""
-        spec = self._attention
-        mha = AttentionSpec(d_model=spec.d_model, n_heads=spec.H, d_head=spec.d_k, d_value=spec.d_v)
-        return [FullCost(spec=mha)] * sum(self.sizes["layers"].values())
+        return [FullCost(spec=replace(self._attention, n_kv_heads=None))] * sum(self.sizes["layers"].values())
 
     @property
     def _attention(self) -> AttentionSpec:

@@ -11,8 +11,8 @@ from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.relative import narrow_heads
 from viz.core.variants.relative import QuadraticHeads
-from viz.figures.line_chart import Axis, LineChart, Mark, Series
-from viz.figures.palette import BLUE
+from viz.figures.curves import curves
+from viz.figures.line_chart import Axis, Mark
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.modes import say
@@ -93,21 +93,11 @@ def _say(context: ConvolutionContext, heads: QuadraticHeads, d_v: int, d_in: int
 
 def _curve(context: ConvolutionContext, errors: list[float], needed: int) -> None:
     t = context.t
-    line = Series(
-        name=t("convolution.slips.width_error"),
-        x=list(range(1, WIDEST + 1)),
-        y=[max(SMALLEST_ERROR, error) for error in errors],
-        colour=BLUE,
-        marker=6,
-    )
-    fig = LineChart(
-        series=[line],
-        x=Axis(t("convolution.slips.d_v")),
-        y=Axis(t("convolution.slips.width_error"), log=True, grid=True),
-        marks=[Mark(x=needed, label=t("convolution.slips.width_mark", needed=needed))],
-        legend=False,
-        height=240,
-    )
+    title = t("convolution.slips.width_error")
+    marks = [Mark(x=needed, label=t("convolution.slips.width_mark", needed=needed))]
+    series = {title: torch.tensor(errors).clamp(min=SMALLEST_ERROR)}
+    x, y = Axis(t("convolution.slips.d_v")), Axis(title, log=True, grid=True)
+    fig = curves(range(1, WIDEST + 1), series, x=x, y=y, dots=True, marks=marks, height=240)
     show_lines(fig, key="slip_width_curve", alt=t("convolution.slips.width_alt", needed=needed))
 
 

@@ -47,16 +47,16 @@ DIGIT = Choice("digit", "3", among=DIGITS)
 NTH = Int("nth", high=lambda n: n - 1)
 
 
-def choose_vision(context: ConvolutionContext, *, first: bool = False) -> VisionChoice:
-    """Read model and picture; only the ``first`` section of a page, or the only one, draws the controls."""
-    draws = first or not context.whole_page
+def choose_vision(context: ConvolutionContext) -> VisionChoice:
+    """Read model and picture; the first section draws the controls."""
+    draws = context.draws_first("vision")
     names = list(dict.fromkeys(entry.id for entry in picture_entries()))
     name = VISION.read(names)
     if draws and len(names) > 1:
         VISION.selectbox(context.t("convolution.vision.model"), names, width=320)
     reader = Reader(model=name)
     if _entry(name) not in registry.picture_entries():
-        return VisionChoice(reader=reader, picture=choose_picture(context, draws=draws), is_own=False)
+        return VisionChoice(reader=reader, picture=choose_picture(context), is_own=False)
     return VisionChoice(reader=reader, picture=_digit(context, draws=draws), is_own=True)
 
 

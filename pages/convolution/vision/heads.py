@@ -36,7 +36,7 @@ PATCH = Int("patch", lambda grid: grid[0] // 2 * grid[1] + grid[1] // 2, high=la
 def draw(context: ConvolutionContext) -> list[Check]:
     """The picture and every head from one patch, with its closest window; then what the model says it is."""
     picture = st.container()
-    choice = choose_vision(context, first=True)
+    choice = choose_vision(context)
     agreement, fits = compute.agreement(choice.reader, choice.key), compute.fits(choice.reader, choice.key)
     layers = _layers(context, choice)
     with picture:

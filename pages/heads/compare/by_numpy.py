@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from pages.heads.by_numpy import groups
 from pages.heads.compare.compute import ComparisonKey, keys_of, sides
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.comparison.alignment import Alignment
@@ -17,22 +18,13 @@ from viz.models.capture import Head
 from viz.models.tokens import Tokens
 
 
-def _groups(tokens: Tokens, view: View) -> list[list[int]]:
-    """The tokens that each row of a view is made of."""
-    pieces = tokens.words if view.merge else range(len(tokens.ids))
-    groups: dict[int, list[int]] = {}
-    for token, piece in enumerate(pieces):
-        groups.setdefault(piece, []).append(token)
-    return [group for group in groups.values() if not (view.hide and any(tokens.special[i] for i in group))]
-
-
 def _in_view(maps: np.ndarray, tokens: Tokens, view: View) -> np.ndarray:
     """Words made of pieces: the mean over queries, the sum over keys."""
-    groups = _groups(tokens, view)
+    pieces = groups(tokens, view)
     if not view.merge:
-        return maps[:, np.concatenate(groups)][..., np.concatenate(groups)]
-    rows = np.stack([maps[:, group].mean(1) for group in groups], 1)
-    return np.stack([rows[..., group].sum(-1) for group in groups], -1)
+        return maps[:, np.concatenate(pieces)][..., np.concatenate(pieces)]
+    rows = np.stack([maps[:, group].mean(1) for group in pieces], 1)
+    return np.stack([rows[..., group].sum(-1) for group in pieces], -1)
 
 
 def _weights(source: Source, layer: int, mask: Mask) -> Tensor:

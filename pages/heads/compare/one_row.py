@@ -18,12 +18,11 @@ from pages.heads.compare.compute import ComparisonKey, Sides
 from pages.heads.compare.next_word import PAIR
 from pages.heads.compare.picture import labels_of, numbers_of_layers, second_parameters
 from pages.heads.compare.second import Second, ask_second, compared_of
-from pages.heads.context import HeadsContext
+from pages.heads.context import HeadsContext, check_row
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.core.analysis.one_head import Cell, by_hand
-from viz.frame.checks import Check, asked_of, check
-from viz.frame.first_pair import first_key, first_query
+from viz.frame.checks import Check, check
+from viz.frame.first_pair import pair_places
 from viz.frame.format import number, part
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, SceneContext
@@ -68,12 +67,6 @@ class Pair(SceneContext):
             weights_of=lambda _: trace.weights, facts=facts, about=repr((scene.choice.source, self.head, facts)),
         )  # fmt: skip
 
-    def check_weights(self, key: str) -> Check:
-        """Compare the head's weights with torch's own attention on its q and k."""
-        trace, options = self.scene.trace, asked_of(self.scene)
-        off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[self.head].abs().max()
-        return check(key, off, rounding(trace.q, trace.k, options.get("scale")))
-
 
 def draw(page: HeadsContext) -> list[Check]:
     """The second text or model; the row's scores of both as paired bars, and below them the weights."""
@@ -99,7 +92,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
     query, key = (slots[sides.of[place]].b for place in (context.query, context.key))
     if query is None:
         st.text(t("heads.compare_alone", query=name_token(context.labels, context.query)))
-        return [wrong, context.check_weights("heads.check_row")]
+        return [wrong, check_row(context.scene, context.head)]
     scene = _at(second.scene, head[0])
     second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
     pair = pair_names(context, sides)
@@ -115,7 +108,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         series, top = dict(zip(names, on_slots(sides, *rows), strict=True)), 1.0 if when == "after" else None
         draw_rows(t, sides, series, key=f"compare_{when}", title=t(f"heads.compare_{when}"), alt=sentence, top=top)
     st.text(sentence)
-    return [wrong, context.check_weights("heads.check_row"), second_pair.check_weights("heads.check_second")]
+    return [wrong, check_row(context.scene, context.head), check_row(scene, head[1], "heads.check_second")]
 
 
 def draw_rows(
@@ -129,12 +122,9 @@ def draw_rows(
 
 def chosen_pair(page: HeadsContext) -> Pair:
     """Return the query and the key that are chosen."""
-    scene, labels = page.scene, page.scene.labels
-    special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
-    queries = Places(labels, first_query(labels, special, weights), places)
-    query = QUERY.read(queries)
-    keys = Places(labels, first_key(labels, special, weights, query), places)
-    return Pair(scene=scene, head=page.head, query=query, key=KEY.read(keys), queries=queries, keys=keys)
+    queries, keys = pair_places(page.scene, page.head)
+    head, query, key = page.head, QUERY.read(queries), KEY.read(keys)
+    return Pair(scene=page.scene, head=head, query=query, key=key, queries=queries, keys=keys)
 
 
 def draw_lists(context: Pair) -> None:

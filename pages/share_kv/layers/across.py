@@ -9,21 +9,20 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, say_whose_numbers
+from pages.share_kv.context import ShareKvContext, choose_head, draw_groups, map_pair, say_cut, say_whose_numbers
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import sdpa_heads, sdpa_weights
 from viz.core.attention import AttentionTrace, options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
+from viz.core.nested import double
 from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
 from viz.frame.checks import Check, check
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.format import part
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
-from viz.frame.page import ALL
-from viz.frame.shared import HEAD, SECTION
 from viz.frame.show import show_bars, show_matrix
 from viz.models.published import models
 from viz.params import Int
@@ -62,9 +61,7 @@ class SharedStack:
     def options(self, layer: int, *, n: int | None = None) -> dict[str, Any]:
         """Return a layer's options in float64, for the first n tokens."""
         options = with_mask(self.layers[layer].options, self.masks[layer])
-        options = options if n is None else options_of_first(options, n)
-        has_numbers = {name for name, x in options.items() if isinstance(x, Tensor) and x.is_floating_point()}
-        return {name: x.double() if name in has_numbers else x for name, x in options.items()}
+        return double(options if n is None else options_of_first(options, n))
 
     def attend(self, layer: int, sources: Sequence[int]) -> AttentionTrace:
         """Attend with a layer's queries to the keys and values of its source, for the first n tokens."""
@@ -88,9 +85,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         numbers = layer_numbers(context, L)
         layer = numbers.index(READING_LAYER.slider(t("share_kv.across_layers.layer"), numbers))
     with right:
-        # Below other sections, one of them has the control.
-        is_alone = SECTION.value != ALL
-        head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
+        head = choose_head(context, H)
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
     n = min(len(context.scene.labels), limits.SHARED_TOKENS)
     stack = SharedStack(layers=layers, numbers=numbers, size=group_size, masks=tuple(rules), n=n)

@@ -14,13 +14,14 @@ from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import sdpa_heads
 from viz.core.attention import options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, WindowCost, cache_bytes
+from viz.core.nested import double
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.interleaved import PERIODS, full_layers
 from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.errors import ModelError
+from viz.figures.curves import curves
 from viz.figures.line_chart import Axis as LineAxis
-from viz.figures.line_chart import LineChart, Mark, Series
-from viz.figures.palette import series_style
+from viz.figures.line_chart import Mark
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.lazy import lazy
@@ -124,19 +125,14 @@ def _show_cells(context: ShareKvContext, cache: WindowedCache) -> None:
 
 def _show_growth(t: Translate, cache: WindowedCache) -> None:
     """Draw the bytes after each token, with the windows and without."""
-    lengths, series = list(range(1, cache.n_tokens + 1)), []
-    for i, (name, layers) in enumerate((("all_full", cache.all_full), ("with", cache.layers))):
-        colour, dash = series_style(i)
-        bytes_at = [cache_bytes(layers, n_tokens=n) for n in lengths]
-        title = t(f"share_kv.windows.line_{name}")
-        series.append(Series(name=title, x=lengths, y=bytes_at, colour=colour, dash=dash))
-    chart = LineChart(
-        series=series,
-        x=LineAxis(t("share_kv.windows.read")),
-        y=LineAxis(t("share_kv.windows.bytes"), grid=True, from_zero=True, in_bytes=True),
-        marks=[Mark(x=cache.n_read)],
-        height=240,
-    )
+    lengths = range(1, cache.n_tokens + 1)
+    series = {
+        t(f"share_kv.windows.line_{name}"): torch.tensor([cache_bytes(layers, n_tokens=n) for n in lengths])
+        for name, layers in (("all_full", cache.all_full), ("with", cache.layers))
+    }
+    y = LineAxis(t("share_kv.windows.bytes"), grid=True, from_zero=True, in_bytes=True)
+    x, marks = LineAxis(t("share_kv.windows.read")), [Mark(x=cache.n_read)]
+    chart = curves(lengths, series, x=x, y=y, marks=marks, height=240)
     show_lines(chart, key="window_growth", alt=t("share_kv.windows.growth_alt", w=cache.size))
 
 
@@ -153,12 +149,12 @@ def _say_users(t: Translate) -> None:
     st.caption(t("share_kv.windows.users", names=join_names(t, names)))
 
 
-def _float64(context: ShareKvContext, n: int) -> tuple[list[Tensor], dict[str, Any]]:
+def _float64(context: ShareKvContext, n: int) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
     """Return the layer's queries, keys, values and options in float64, for the first n tokens, without its mask."""
-    tensors = [x[:, :n].double() for x in (context.layer.q, context.layer.k, context.layer.v)]
+    tensors = tuple(x[:, :n] for x in (context.layer.q, context.layer.k, context.layer.v))
     options = options_of_first(context.call.options, n)
     options.pop("allowed", None)
-    return tensors, {name: x.double() if isinstance(x, Tensor) else x for name, x in options.items()}
+    return double((tensors, options))
 
 
 def _decode_checks(context: ShareKvContext, cache: WindowedCache) -> list[Check]:

@@ -54,8 +54,8 @@ def test_look_equals_captured_heads():
         maps = [text_capture.layer(layer).weights for text_capture in captures]
         previous = torch.stack([weight_at_offset(weights, -1).mean(-1) for weights in maps]).mean(0)
         following = torch.stack([induction(weights, row) for weights, row in zip(maps, rows, strict=True)]).mean(0)
-        assert_close(torch.tensor(actual.previous[layer]), previous, atol=1e-5, rtol=0)
-        assert_close(torch.tensor(actual.next[layer]), following, atol=1e-5, rtol=0)
+        assert_close(torch.tensor(actual["previous"][layer]), previous, atol=1e-5, rtol=0)
+        assert_close(torch.tensor(actual["next"][layer]), following, atol=1e-5, rtol=0)
     assert model.model.config._attn_implementation != "eager", "the shared model is as it was"
 
 
@@ -80,7 +80,7 @@ class TestRecord:
 
     def test_runs_are_added_and_replaced(self, temporary_results):
         run = twins.Run(n_kv_heads=8, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
-        look = layer_sharing.Look(previous=((0.5, 0.25),), next=((0.0, 1.0),))
+        look = {"previous": [[0.5, 0.25]], "next": [[0.0, 1.0]]}
         training = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
         tied_training = replace(training, variant="tied")
         commands.save([replace(training, parameters=6)], SMALL)

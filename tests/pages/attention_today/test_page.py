@@ -19,13 +19,11 @@ from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.components.unpack import unpack
 from viz.core.variants.today import gates
-from viz.frame import compute, specs
-from viz.frame.examples import examples
-from viz.frame.format import share
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
-REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+
+
 SEEDED = {"source": "words", "text": "one two three four two"}
 STANDARD = {"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0.0, "state": "off"}
 
@@ -78,17 +76,6 @@ def test_tamed_largest_is_before_bias(open_app, monkeypatch, kind):
         assert 0 < float(score) <= float(bound)
     n_passed, n = checked(app, "tamed")
     assert n_passed == n
-
-
-def test_nobody_off_by_one_by_hand(open_app):
-    """The shares of the finding, from the exponentials of the scores."""
-    app = open_app("attention_today", section="nobody", layer=3, head=1, nobody="by_one")
-    trace = compute.trace(REAL, 3, specs.Mask())
-    e = trace.masked[1].exp()
-    standard, by_one = (e[1:, 0] / (e.sum(-1)[1:] + more) for more in (0, 1))
-    nobody = 1 / (1 + e.sum(-1)[1:])
-    before, after, nobody = (share(float(x.mean())) for x in (standard, by_one, nobody))
-    assert T("attention_today.nobody.says", head=1, before=before, after=after, nobody=nobody) in sentences_of(app)
 
 
 def test_nobody_takes_fully_masked_row():

@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 
 from pages.block.formulas import formula
-from tests import checkpoints
 from tests.running import checked, matrices, sentences_of
 from tests.sections import views_of
 from viz.core import experts
@@ -27,12 +26,9 @@ pytestmark = pytest.mark.usefixtures("without_source_checks")
 
 
 @pytest.fixture
-def entry(monkeypatch, tmp_path):
+def model(small_model):
     """A small Qwen2-MoE, listed by the app: layer 0 has one network, layer 1 seven experts and one that is shared."""
-    entry = checkpoints.make_entry("qwen2_moe", tmp_path / "small", **SIZES)
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-    return entry
+    return small_model("qwen2_moe", **SIZES)
 
 
 def results_of(app, page="block"):
@@ -47,14 +43,14 @@ def routed_piece(t):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_section_shows_experts(open_app, entry, lang):
+def test_every_section_shows_experts(open_app, model, lang):
     t = translator(lang)
-    app = open_app("block", model=entry.id, layer=1, box="enc_feed_forward", section="all", query=2, lang=lang)
+    app = open_app("block", model=model, layer=1, box="enc_feed_forward", section="all", query=2, lang=lang)
     assert not app.exception and not app.error and not app.warning
     results = results_of(app)
     assert set(results) == {*views_of("block")}
     assert all(n_passed == n for n_passed, n in results.values())
-    (_, trace) = blocks.blocks(Source(kind="model", text=TEXT, model=entry.id), BlockPlan(), Mask())
+    (_, trace) = blocks.blocks(Source(kind="model", text=TEXT, model=model), BlockPlan(), Mask())
     steps = trace.feed_forward
     sentence = next(element.value for element in app.text if routed_piece(t) in element.value)
     for number, weight in zip(steps.routing.numbers[2].tolist(), steps.routing.weights[2].tolist(), strict=True):
@@ -65,8 +61,8 @@ def test_every_section_shows_experts(open_app, entry, lang):
 
 
 @pytest.mark.parametrize("text", [TEXT, "cat"])
-def test_router_box_has_weights(open_app, entry, text):
-    app = open_app("block", model=entry.id, layer=1, box="enc_router", text=text)
+def test_router_box_has_weights(open_app, model, text):
+    app = open_app("block", model=model, layer=1, box="enc_router", text=text)
     assert not app.exception and not app.error
     values = matrices(app)["block_tensor"][1]
     assert values.shape[1] == 7
@@ -76,9 +72,9 @@ def test_router_box_has_weights(open_app, entry, text):
     assert sentence in [caption.value for caption in app.caption]
 
 
-def test_box_of_other_layer_is_reset(open_app, entry):
+def test_box_of_other_layer_is_reset(open_app, model):
     """The hidden layer's box does not exist in a layer with experts."""
-    app = open_app("block", model=entry.id, layer=1, box="enc_hidden")
+    app = open_app("block", model=model, layer=1, box="enc_hidden")
     assert not app.exception and not app.error
     assert all(n_passed == n for n_passed, n in results_of(app).values())
 
@@ -94,33 +90,31 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_router_fails_checks(open_app, entry, monkeypatch, name):
+def test_wrong_router_fails_checks(open_app, model, monkeypatch, name):
     right = experts.route
     monkeypatch.setattr(experts, "route", lambda x, router: WRONG[name](right, x, router))
-    app = open_app("block", model=entry.id, layer=1, section="all")
+    app = open_app("block", model=model, layer=1, section="all")
     assert not app.exception
     results = results_of(app)
     for section in ("diagram", "switched_off", "norm_place"):
         assert results[section][0] < results[section][1], section
 
 
-def test_stack_of_experts_passes_checks(open_app, entry):
+def test_stack_of_experts_passes_checks(open_app, model):
     """Every section of the Stacking page; the layers are of two kinds, which cannot share their weights."""
-    app = open_app("stacking", model=entry.id, section="all")
+    app = open_app("stacking", model=model, section="all")
     assert not app.exception and not app.error
     results = results_of(app, "stacking")
     assert all(n_passed == n for n_passed, n in results.values())
     assert results["layer_sharing"] == (2, 2), "of the decoders trained with it alone"
-    unequal = translator("en")("stacking.layer_sharing.unequal", model=entry.id)
+    unequal = translator("en")("stacking.layer_sharing.unequal", model=model)
     assert unequal in [element.value for element in app.info]
 
 
-def test_layers_of_experts_share_weights(open_app, monkeypatch, tmp_path):
+def test_layers_of_experts_share_weights(open_app, small_model):
     """With experts in every layer the work is that of the formula, and shared weights change nothing of it."""
-    entry = checkpoints.make_entry("qwen2_moe", tmp_path / "small", **SIZES | {"mlp_only_layers": []})
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-    app = open_app("stacking", model=entry.id, section="all")
+    model = small_model("qwen2_moe", **SIZES | {"mlp_only_layers": []})
+    app = open_app("stacking", model=model, section="all")
     assert not app.exception and not app.error
     assert checked(app, "layer_sharing") == (5, 5)
 

@@ -93,23 +93,6 @@ def test_invalid_patch_rejected(open_app, patch):
     assert not app.exception and view_payload(app)[0]["choice"]["query"] == [4, 4]
 
 
-def test_training_sentence_states_run(open_app):
-    app = open_app("convolution", section="vision", view="vision_training")
-    assert checked(app, "vision_training") == (3, 3)
-    (went,) = [text for text in sentences_of(app) if text.startswith("Trained by this project")]
-    run = digits.run()
-    right = round(run.accuracy[-1] * digits.HELD_OUT)
-    assert f"**{right}** right" in went and f"{run.parameters:,} weights, {len(run.accuracy)} epochs" in went
-    assert f"in {run.seconds:.0f} seconds" in went
-
-
-def test_training_made_the_heads_less_even(open_app):
-    app = open_app("convolution", section="vision", digit=0, view="vision_training")
-    (spread,) = [text for text in sentences_of(app) if "evenly" in text]
-    then, now = (float(part) for part in re.findall(r"\*\*([\d.]+)%\*\*", spread))
-    assert then > 85 and now < then - 10
-
-
 class TestAFolder:
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import torch
 from torch.testing import assert_close
 
 from pages.heads.arrivals import AT_ONCE, by_messages
-from tests import checkpoints
 from tests.largest import Largest
 from tests.packaged import packaged_file
 from tests.running import bar_charts, checked, matrices, sentences_of
@@ -67,24 +66,19 @@ def test_unknown_words_counted_in_warning(open_app, lang):
     ("family", "text", "key", "token"),
     [("bert", "the [MASK] was", "heads.predictions_masked", 2), ("llama", "the fox was", "heads.predictions", 6)],
 )
-def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, text, key, token):
+def test_predictions_name_their_token(open_app, small_model, family, text, key, token):
     """A masked model fills a gap; a decoder goes on after the last token.."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app = open_app(model=entry.id, text=text, section="switched_off", off="0")
+    app = open_app(model=small_model(family), text=text, section="switched_off", off="0")
     assert translator("en")(key, token=token) in page_sentences(app)
 
 
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
-def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, model):
+def test_link_without_model_uses_default(open_app, small_model, link, model):
     """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
-    entry = checkpoints.make_entry("bert", tmp_path / "small")
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    folder = small_model("bert")
     app = open_app(**link)
-    assert app.session_state["model"] == {"folder": entry.id, "default": compute.DEFAULT_MODEL}[model]
-    assert app.query_params.get("model", "") == (entry.id if model == "folder" else "")
+    assert app.session_state["model"] == {"folder": folder, "default": compute.DEFAULT_MODEL}[model]
+    assert app.query_params.get("model", "") == (folder if model == "folder" else "")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

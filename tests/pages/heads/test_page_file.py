@@ -5,13 +5,13 @@ import torch
 from torch.testing import assert_close
 
 from pages.heads import page_file
-from tests.checkpoints import TEXT, make_entry
+from tests.checkpoints import TEXT
 from tests.components.test_head_grid import unpack
 from tests.components.test_take_away import codes, read_file
 from viz.components.head_grid import pool_of
 from viz.core.analysis.checks import sink_share
 from viz.core.masks import combine
-from viz.frame import available_models, compute, mask_code, specs
+from viz.frame import compute, mask_code, specs
 from viz.frame.compute import head_grid
 from viz.text import translator
 
@@ -61,17 +61,9 @@ def test_built_only_on_request(open_app, monkeypatch):
 
 
 @pytest.fixture
-def offer_small(monkeypatch, tmp_path):
+def offer_small(small_model):
     """Return a function that offers a small checkpoint of a family, as ``--model`` does, and returns its source."""
-
-    def offer(family):
-        entry = make_entry(family, tmp_path / family)
-        for module in (specs, compute):
-            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-        available_models._on_this_machine.cache_clear()
-        return specs.Source(kind="model", text=TEXT, model=entry.id)
-
-    return offer
+    return lambda family: specs.Source(kind="model", text=TEXT, model=small_model(family))
 
 
 def read_maps(source, mask, view):

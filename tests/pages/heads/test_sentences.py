@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.checkpoints import make_entry
 from tests.running import sentences_of
-from viz.frame import available_models, compute, specs
+from viz.frame import compute, specs
 from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("without_source_checks")
@@ -14,20 +13,6 @@ WORDS = {"source": "words", "text": "the cat sat"}
 def texts_of(app):
     assert not app.exception
     return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
-
-
-@pytest.fixture
-def local_model(monkeypatch, tmp_path):
-    """Return a function that lists a small random model of a family in the app, and gives its name."""
-
-    def make(family):
-        entry = make_entry(family, tmp_path / family)
-        for module in (specs, compute):
-            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-        available_models._on_this_machine.cache_clear()
-        return entry.id
-
-    return make
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -41,10 +26,10 @@ def test_row_adds_up_where_it_does(open_app, lang, what, link, adds_up):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("hide", [0, 1])
-def test_sink_row_adds_up_when_hidden(open_app, local_model, lang, hide):
+def test_sink_row_adds_up_when_hidden(open_app, small_model, lang, hide):
     """Without special tokens a row is scaled up to 1 again: then what it sums to is not what the sink leaves."""
     t = translator(lang)
-    link = {"model": local_model("gpt_oss"), "heads_view": "row", "hide": hide, "lang": lang}
+    link = {"model": small_model("gpt_oss"), "heads_view": "row", "hide": hide, "lang": lang}
     texts = texts_of(open_app("heads", source="model", text="the cat sat", **link))
     assert (t("heads.row_sum") in texts) == bool(hide)
     assert any(text.endswith(t("heads.row_nowhere", query="X", value="X").split("X")[-1]) for text in texts)
@@ -88,9 +73,9 @@ def test_missing_key_says_nothing_of_query(open_app, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_layer_has_models_own_number(open_app, local_model, lang):
+def test_layer_has_models_own_number(open_app, small_model, lang):
     """In a hybrid the second layer that attends is not layer 1."""
-    t, model, text = translator(lang), local_model("lfm2"), "the cat sat"
+    t, model, text = translator(lang), small_model("lfm2"), "the cat sat"
     number = compute.read(specs.Source(kind="model", text=text, model=model)).number(1)
     assert number > 1
     values = dict.fromkeys(("query", "key", "model", "model_b", "weight", "weight_b", "head", "head_b"), "|")

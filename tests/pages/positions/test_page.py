@@ -6,19 +6,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests import checkpoints
 from tests.running import checked, sentences_of
 from tests.sections import views_of
 from viz.components.unpack import unpack
 from viz.frame import compute, specs
 from viz.frame.format import part
-from viz.models import capture
-from viz.models.load import load
 from viz.text import translator
 
 T = translator("en")
 TEXT = "The animal didn't cross the street because it was too tired."
-MINILM = "all-MiniLM-L6-v2"
 
 
 def checks(app):
@@ -37,12 +33,6 @@ def strip(app, *titles):
             if set(titles) <= set(result):
                 return header, result, blocks
     raise AssertionError(f"no strip of maps has {titles}")
-
-
-def offer(monkeypatch, entry):
-    """A checkpoint of this machine as the only model beside the listed ones: to choose, and to load."""
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
 
 
 def encoding_maps(app):
@@ -139,16 +129,6 @@ def test_odd_width_explained(open_app):
     assert not step.exception
 
 
-def test_previous_token_head_needs_positions(open_app):
-    app = open_app("positions", section="real_head")
-    assert any("layer 0, head 2" in line for line in sentences_of(app))
-    table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
-    own_value, shuffled, zero, both = table["weight"]
-    assert own_value > 0.99
-    assert shuffled > 0.99
-    assert max(zero, both) < 0.2
-
-
 def test_first_layer_regardless_of_choice(open_app):
     app = open_app("positions", layer=5)
     assert any("layer 0 (of" in caption.value for caption in app.caption)
@@ -175,11 +155,9 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.usefixtures("without_source_checks")
-def test_any_family_of_models(open_app, monkeypatch, tmp_path, family):
+def test_any_family_of_models(open_app, small_model, family):
     """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    offer(monkeypatch, entry)
-    app = open_app("positions", section="all", model=entry.id, place_head=1)
+    app = open_app("positions", section="all", model=small_model(family), place_head=1)
     assert not app.exception
     assert checks(app) == {name: n for name, n in FAMILIES[family].items() if n}
     assert T("positions.name_alibi") in encoding_maps(app)[1]
@@ -219,12 +197,11 @@ def test_equal_words_are_no_evidence(open_app, text, order, n_infos):
     assert [item.value for item in app.info].count(T("positions.same_order")) == n_infos
 
 
-def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
+def test_causal_even_spread_sentence(open_app, small_model):
     """Under a causal mask the even spread is over the preceding tokens."""
-    entry = checkpoints.make_entry("gpt2", tmp_path / "small")
-    offer(monkeypatch, entry)
-    app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
-    n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)
+    model = small_model("gpt2")
+    app = open_app("positions", section="real_head", model=model, text=TEXT)
+    n = len(compute.read(specs.Source(kind="model", text=TEXT, model=model)).tokens.ids)
     even = sum(1 / (i + 1) for i in range(1, n)) / (n - 1)
     assert T("positions.evidence_says", even=part(even)) in sentences_of(app)
     assert f"{even:.2f}" != f"{1 / n:.2f}"

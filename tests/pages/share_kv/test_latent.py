@@ -1,23 +1,17 @@
 """The latent section: hand values, the widths of the bars, and the error beside numpy's."""
 
-import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 
 from pages.share_kv import compute as own_compute
 from pages.share_kv.mla import DEEPSEEK_V3, narrow
-from tests.running import bar_charts, checked, sentences_of
+from tests.running import checked
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.latent import LatentWeights
-from viz.frame import compute, specs
-from viz.frame.examples import examples
-from viz.frame.format import share
 from viz.text import LANGUAGES, translator
 
-T = translator("en")
-REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
 SEEDED = {"source": "words", "text": "one two three four two", "n_heads": 4}
 
 
@@ -47,40 +41,9 @@ def test_latent_deepseek_numbers_by_hand(open_app, lang):
     assert translator(lang)("share_kv.latent.deepseek", **values) in [element.value for element in app.caption]
 
 
-def test_latent_bars_count_numbers(open_app):
-    """MHA, GQA and MQA with each G that divides 12, heads 32 wide; MLA last."""
-    app = open_app("share_kv", section="latent", n_kv_heads=4, mla_width=100)
-    (numbers,) = bar_charts(app)["latent_widths"].series.values()
-    assert numbers.tolist() == [64 * 12, 64 * 6, 64 * 4, 64 * 3, 64 * 2, 64, 100]
-
-
 def test_latent_default_width_matches_groups(open_app):
     """At first a latent vector takes as many numbers as the key/value heads of the page."""
     assert open_app("share_kv", section="latent", n_kv_heads=4).session_state["mla_width"] == 4 * 64
-
-
-def test_latent_error_equals_numpy(open_app):
-    """The error of the sentence, from numpy's own singular values and softmax."""
-    app = open_app("share_kv", section="latent", layer=3, n_kv_heads=2, mla_width=64)
-    trace = compute.read(REAL).multi_head(3)
-    w = trace.projections
-    x = np.c_[trace.x.double().numpy(), np.ones(len(trace.x))]
-    q, k, v = (
-        np.r_[vars(w)[f"w_{name}"].double().numpy(), vars(w)[f"b_{name}"].double().numpy()[None]] for name in "qkv"
-    )
-    u, s, vh = np.linalg.svd(np.c_[k, v], full_matrices=False)
-    outputs = []
-    for rank in (64, len(s)):
-        heads = x @ (u[:, :rank] * s[:rank]) @ vh[:rank]
-        keys, values = heads[:, : k.shape[1]], heads[:, k.shape[1] :]
-        head_outputs = []
-        for head in range(12):
-            columns = slice(32 * head, 32 * head + 32)
-            e = np.exp((x @ q)[:, columns] @ keys[:, columns].T / 32**0.5)
-            head_outputs.append(e / e.sum(-1, keepdims=True) @ values[:, columns])
-        outputs.append(np.concatenate(head_outputs, -1) @ w.w_o.double().numpy())
-    off = np.linalg.norm(outputs[0] - outputs[1]) / np.linalg.norm(outputs[1])
-    assert T("share_kv.latent.says", c=64, all=768, off=share(float(off))) in sentences_of(app)
 
 
 def test_narrow_equals_direct_conversion():

@@ -9,15 +9,14 @@ from pages.share_kv.layers.across import _largest, source_by_hand
 from pages.share_kv.layers.windows import WindowedCache, cells_by_hand
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.spec import AttentionSpec
-from viz.core.variants.today.interleaved import PERIODS, full_layers
+from viz.core.variants.today.interleaved import PERIODS
 from viz.frame import compute, specs
-from viz.frame.examples import examples
-from viz.frame.format import part, share
 from viz.text import translator
 from viz.text.sizes import size
 
 T = translator("en")
-REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+
+
 SEEDED = {"source": "words", "text": "a b c d e f g h i j", "n_heads": 4}
 LINKS = [
     {},
@@ -57,29 +56,6 @@ def test_across_layers_map_by_hand(open_app, size, sources):
     assert [source_by_hand(layer, size) for layer in range(6)] == list(sources)
 
 
-@pytest.mark.parametrize("group_size", [2, 3])
-def test_across_layers_moved_equals_numpy(open_app, group_size):
-    """The bars and the sentence, from numpy's own softmax on the model's queries and keys."""
-    app = open_app("share_kv", section="across_layers", group_size=group_size, n_kv_heads=12)
-    calls, variations = compute.read(REAL).calls, []
-
-    def weights(q, k):
-        e = np.exp(q.double().numpy() @ k.double().numpy().transpose(0, 2, 1) / 32**0.5)
-        return e / e.sum(-1, keepdims=True)
-
-    for layer, call in enumerate(calls):
-        source = calls[layer - layer % group_size]
-        variations.append(np.abs(weights(call.q, call.k) - weights(call.q, source.k)).sum(-1).mean() / 2)
-    (bars,) = bar_charts(app)["layer_moved"].series.values()
-    assert bars.tolist() == pytest.approx(variations, abs=1e-5)
-    far = np.mean([off for layer, off in enumerate(variations) if layer % group_size])
-    sets, token = 6 // group_size, 12 * 64 * 2
-    values = {"kept": size(sets * 16 * token), "all": size(6 * 16 * token), "far": part(float(far))}
-    assert T("share_kv.across_layers.says", g=group_size, sets=sets, others=6 - sets, L=6, **values) in sentences_of(
-        app
-    )
-
-
 def test_across_layers_ungrouped_is_standard(open_app):
     app = open_app("share_kv", section="across_layers", group_size=1, n_kv_heads=2)
     assert T("share_kv.across_layers.same", L=6, all=size(6 * 16 * 2 * 64 * 2)) in sentences_of(app)
@@ -97,39 +73,12 @@ def test_seeded_layers_run_in_order():
     torch.testing.assert_close(second.q.transpose(0, 1).flatten(1), (trace.x + trace.output) @ weights.w_q)
 
 
-@pytest.mark.parametrize(
-    ("link", "n_columns"),
-    [
-        ({"pattern": "five", "near_size": 3}, 5 * 3 + 10),
-        ({"pattern": "one", "near_size": 2, "tokens_read": 5}, 3 * 2 + 3 * 5),
-        ({"pattern": "none", "near_size": 4}, 6 * 4),
-    ],
-)
-def test_windows_bytes_by_hand(open_app, link, n_columns):
-    """Columns of all six layers, of 4 heads with a key and a value each, 2 bytes a number."""
-    app = open_app("share_kv", section="across_layers", view="windows", n_kv_heads=4, **SEEDED | link)
-    n, width = link.get("tokens_read", 10), AttentionSpec(d_model=app.session_state["d_model"], n_heads=4).d_k
-    column = 4 * 2 * width * 2
-    values = {"n": n, "near": 6 - len([layer for layer in full_layers(6, period=PERIODS[link["pattern"]]) if layer])}
-    values |= {"kept": size(n_columns * column), "all": size(6 * n * column), "share": share(n_columns / (6 * n))}
-    assert T("share_kv.windows.says", w=link["near_size"], **values) in sentences_of(app)
-    cells = matrices(app)["cached_tokens"][1]
-    assert int((cells == 1).sum()) == n_columns
-
-
 def test_windows_growth_levels_off(open_app):
     """With all layers behind a window the line is flat from there on; without, it is straight."""
     app = open_app("share_kv", section="across_layers", view="windows", **SEEDED, pattern="none", near_size=4)
     full, near = (line["y"] for line in line_charts(app)["window_growth"]["lines"])
     assert full == [full[0] * n for n in range(1, 11)]
     assert near == [full[0] * min(n, 4) for n in range(1, 11)]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "full"), [("five", [5, 11]), ("three", [3, 7, 11]), ("one", [1, 3, 5, 7, 9, 11]), ("none", [])]
-)
-def test_window_patterns_by_hand(pattern, full):
-    assert [layer for layer, is_full in enumerate(full_layers(12, period=PERIODS[pattern])) if is_full] == full
 
 
 def test_cells_by_hand_of_two_layers():

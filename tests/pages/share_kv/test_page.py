@@ -1,30 +1,25 @@
 """The Sharing page: one G for everything on it, checks that hold and break when they should, counts that are right."""
 
 import re
-from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import torch
 
-from pages.share_kv import compute as own_compute
-from pages.share_kv import copying, growing_cache, published, savings, who_shares
+from pages.share_kv import copying
 from pages.share_kv.page import PAGE
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import bar_charts, checked, line_charts, sentences_of
+from tests.running import checked, line_charts, sentences_of
 from tests.sections import link_to, section_views
 from tests.shown.digests import digests_of
-from viz.core.analysis.map_statistics import total_variation
-from viz.core.cost.attention import kv_cache_bytes, parameters
-from viz.core.heads import HeadWeights, multi_head
+from viz.core.cost.attention import kv_cache_bytes
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.models.kv_sharing import with_fewer
-from viz.models.presets import presets
-from viz.models.trained.twins import GROUPS, REPEATING, twin_id
+from viz.models.trained.twins import REPEATING, twin_id
 from viz.text import LANGUAGES, translator
 from viz.text.sizes import size as size_text
 
@@ -73,16 +68,6 @@ def test_every_g_of_a_real_layer(open_app, G):
     assert cache["mha_token_bytes"] == 6 * 12 * 64 * 2
 
 
-def test_how_far_the_converted_layer_is(open_app):
-    app, before = open_app("share_kv", n_kv_heads=2, section="converted"), compute.read(REAL).layer(3).weights
-    far = {g: total_variation(with_fewer(compute.read(REAL), g).layer(3).weights, before) for g in (1, 2, 3, 4, 6, 12)}
-    (visible,) = bar_charts(app)["far_g"].series.values()
-    torch.testing.assert_close(visible, torch.stack([element.mean() for element in far.values()]))
-    (by_head,) = bar_charts(app)["far_head"].series.values()
-    torch.testing.assert_close(by_head, far[2].mean(-1))
-    assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
-
-
 @pytest.mark.parametrize(("link", "is_own"), [({}, False), ({"n_kv_heads": 12}, True),
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
 def test_pooled_numbers_not_models_own(open_app, link, is_own):
@@ -119,15 +104,6 @@ def test_mistake_fails_check_with_warning(open_app, lang, caplog):
     assert not app.error
 
 
-def test_the_table_counts_every_g(open_app):
-    table = tables(open_app("share_kv", n_kv_heads=4, section="growing_cache", view="savings"))[0]
-    assert [row.split("G = ")[1].split()[0] for row in table.iloc[:, 0]] == ["12", "6", "4", "3", "2", "1"]
-    assert table.iloc[:, 0][2].startswith("→")
-    expected = [parameters(AttentionSpec(d_model=384, n_heads=12, n_kv_heads=g)).total for g in (12, 6, 4, 3, 2, 1)]
-    assert list(table.iloc[:, 3]) == expected
-    assert expected[0] == 589_824
-
-
 @pytest.mark.parametrize(("model", "both_ways"), [("all-MiniLM-L6-v2", True), ("twin-g8", False)])
 def test_windows_note_heads_that_look_ahead(open_app, model, both_ways):
     app = open_app("share_kv", **link_to("share_kv", "windows"), model=model)
@@ -152,18 +128,6 @@ class TestPublished:
         assert [element.value for element in app.metric] == ["1 GiB", "4 GiB", "1 GiB"]
         app.session_state["_footer_published"] = "why"
         assert any("1{,}073{,}741{,}824" in element.value for element in app.run().latex)
-
-    @pytest.mark.parametrize(
-        ("name", "per_token", "mha"),
-        [
-            ("Llama-2-7B", 524_288, 524_288), ("Llama-2-70B", 327_680, 8 * 327_680), ("Falcon-7B", 8192, 71 * 8192),
-            ("Qwen2.5-0.5B", 12_288, 7 * 12_288), ("gpt2", 36_864, 36_864), ("StarCoder", 20_480, 48 * 20_480),
-        ],
-    )  # fmt: skip
-    def test_one_token(self, open_app, name, per_token, mha):
-        app = open_app("share_kv", preset=name, n=1, section="published")
-        ours, theirs, _ = (element.value for element in app.metric)
-        assert (ours, theirs) == (size_text(per_token), size_text(mha))
 
     def test_every_size_multiplies(self, open_app):
         app = open_app("share_kv", preset="Mistral-7B-v0.1", n=1_000_000, batch=3, number="int8", section="published")
@@ -198,31 +162,12 @@ class TestPublished:
         ]
         assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == has_curve
 
-    def test_presets_and_bytes(self):
-        assert {"gpt2", "bert-base-uncased", "Llama-2-7B", "Llama-2-70B", "Llama-3-8B", "Mistral-7B-v0.1", "Falcon-7B",
-                "Qwen2.5-0.5B", "all-MiniLM-L6-v2", "StarCoder"} <= {element.id for element in presets()}  # fmt: skip
-        assert size_text(1023) == "1,023 B"
-        assert size_text(3 * 2**40) == "3 TiB"
-
 
 class TestTwins:
-    def test_every_twin_expects_next_word(self, open_app):
-        table = tables(open_app("share_kv", section="converted", view="copying"))[0]
-        assert list(table["G"]) == list(GROUPS)
-        assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
-
     def test_without_second_layer_prediction_fails(self, open_app):
         table = tables(open_app("share_kv", off="8-9-10-11-12-13-14-15", section="converted", view="copying"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
-
-    def test_unknown_words_shown_as_text(self, open_app):
-        app = open_app(
-            "share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>", section="converted", view="copying"
-        )
-        sentences = [element.value for element in app.text if "zebra" in element.value]
-        assert len(sentences) == 1
-        assert not app.exception
 
     def test_link_compares_training_checkpoints(self, open_app):
         app = open_app("share_kv", section="converted", view="copying")
@@ -320,74 +265,6 @@ def test_g_control_shown_where_used(open_app, section):
     app = open_app("share_kv", **link_to("share_kv", section), n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_shared", H=12, each=2) in markdown(app)
-
-
-class TestFaults:
-    """Each check fails if its subject is wrong."""
-
-    @pytest.mark.parametrize("module", [growing_cache, savings, published])
-    def test_a_cache_that_counts_query_heads(self, open_app, monkeypatch, module):
-        def unshared(spec, **options):
-            return kv_cache_bytes(replace(spec, n_kv_heads=spec.H), **options)
-
-        monkeypatch.setattr(module, "kv_cache_bytes", unshared)
-        section = module.__name__.rpartition(".")[2]
-        n_passed, n = checked(open_app("share_kv", **link_to("share_kv", section)), section)
-        assert n_passed == n - 1
-
-    def test_parameters_that_do_not_share(self, open_app, monkeypatch):
-        monkeypatch.setattr(
-            savings, "parameters", lambda spec, **options: parameters(replace(spec, n_kv_heads=spec.H), **options)
-        )
-        assert checked(open_app("share_kv", section="growing_cache", view="savings"), "savings") == (1, 3)
-
-    def test_decoding_at_a_wrong_scale(self, open_app, monkeypatch):
-        right = growing_cache.decode
-        monkeypatch.setattr(growing_cache, "decode", lambda *qkv, **options: right(*qkv, **options | {"scale": 1.0}))
-        n_passed, n = checked(open_app("share_kv", section="growing_cache"), "growing_cache")
-        assert n_passed == n - 1
-
-    def test_first_head_for_mean(self, open_app, monkeypatch):
-        def first(seen, g):
-            calls = tuple(
-                replace(call, k=call.k.unflatten(0, (g, -1))[:, 0], v=call.v.unflatten(0, (g, -1))[:, 0])
-                for call in with_fewer(seen, len(seen.calls[0].k)).calls
-            )
-            pooled = [call.projections for call in with_fewer(seen, g).calls]
-            calls = tuple(replace(call, projections=own_value) for call, own_value in zip(calls, pooled, strict=True))
-            return replace(seen, stacks={next(iter(seen.stacks)): calls})
-
-        monkeypatch.setattr(own_compute, "with_fewer", first)
-        retained = (own_compute.shared, own_compute.variation_by_head)
-        for function in retained:
-            function.clear()
-        try:
-            app = open_app("share_kv", section="all")
-            assert checked(app, "converted") == (3, 5)
-            assert checked(app, "who_shares") == (6, 7)
-        finally:
-            for function in retained:
-                function.clear()
-
-    def test_weights_that_have_forgotten(self, open_app, monkeypatch):
-        monkeypatch.setattr(own_compute, "measure", lambda *_, **__: (1.0, 0.9))
-        own_compute.twin_accuracy.clear()
-        try:
-            assert checked(open_app("share_kv", section="converted", view="copying"), "copying") == (4, 5)
-        finally:
-            own_compute.twin_accuracy.clear()
-
-    def test_induction_read_off_wrong_diagonal(self, open_app, monkeypatch):
-        monkeypatch.setattr(copying, "induction", lambda weights, _: weights.diagonal(0, -2, -1).mean(-1))
-        app = open_app("share_kv", section="converted", view="copying")
-        assert checked(app, "copying") == (4, 5)
-
-    def test_multi_head_wrong_scale(self):
-        spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
-        weights = HeadWeights.random(spec, seed=0)
-        right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
-        torch.testing.assert_close(who_shares.head_by_head(right), right.output)
-        assert (who_shares.head_by_head(wrong) - wrong.output).abs().max() > 1e-2
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

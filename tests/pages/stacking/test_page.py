@@ -1,18 +1,15 @@
 """The Stacking page without a browser: its checks hold, its tables are counted, its state is its link."""
 
 import pytest
-import torch
-from torch.testing import assert_close
 
 from pages.stacking import layer_sharing, locality
-from tests import checkpoints
-from tests.running import all_elements, bar_charts, checked, sentences_of
+from tests.running import all_elements, checked, sentences_of
 from tests.sections import link_to, views_of
-from viz.frame import compute, specs
 from viz.text import translator
 
 T = translator("en")
-TEXT = "The animal didn't cross the street because it was too tired."
+
+
 CHINESE = "春天来了，花开了，鸟也回来了。"
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 
@@ -100,18 +97,6 @@ def test_fully_masked_rows_excluded(open_app):
     assert checks(app) == {"gradient": 5}
 
 
-def test_sharing_saves_parameters_and_no_work(open_app):
-    app = open_app("stacking", source="words", depth=6, sets=2, section="layer_sharing")
-    rows = table(app, "stacking.layer_sharing.t_flops")
-    independent, groups, shared = rows[T("stacking.layer_sharing.t_parameters")]
-    assert (independent, groups) == (6 * shared, 2 * shared)
-    assert rows[T("stacking.layer_sharing.t_flops")].nunique() == 1
-    assert list(rows[T("stacking.layer_sharing.t_layers")]) == ["0 1 2 3 4 5", "0 0 0 3 3 3", "0 0 0 0 0 0"]
-    parameters, work = bar_charts(app)["sharing_costs"].series.values()
-    assert_close(parameters, torch.tensor([100.0, 100 / 3, 100 / 6]))
-    assert_close(work, torch.tensor([100.0] * 3))
-
-
 def test_one_layer_is_one_layer(open_app):
     app = open_app("stacking", section="all", source="words", depth=1)
     every = [
@@ -131,16 +116,14 @@ def test_token_kept_across_sections(open_app):
 
 @pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1), ("gemma2", 1), ("olmo2", 1)])
 @pytest.mark.usefixtures("without_source_checks")
-def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):
+def test_any_family_of_models(open_app, small_model, family, n_states):
     """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app = open_app("stacking", section="all", model=entry.id, text="Paris is old and Paris is big.")
+    model = small_model(family)
+    app = open_app("stacking", section="all", model=model, text="Paris is old and Paris is big.")
     assert not app.exception
     assert not app.error
     result = checks(app)
-    assert app.session_state["model"] == entry.id
+    assert app.session_state["model"] == model
     assert set(result) == set(EVERY)
     assert all(result[name] == EVERY[name] for name in EVERY if name != "receptive_field"), result
     assert result["receptive_field"] in (1, 3), "a short text may be in reach as a whole"

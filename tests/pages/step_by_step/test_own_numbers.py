@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 import torch
-from torch.nn import MultiheadAttention
 
 from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers import puzzles as game
@@ -49,32 +48,6 @@ def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
 
 
 # --- What is computed ------------------------------------------------------------------------------------------------
-
-
-def test_golden_values_smallest_example():
-    """G-TOY: Q = K, d_k = 2. The first row by hand: scores 1, 0, 1 over the root of 2."""
-    trace = example(presets()["three_rows"]).trace
-    e = math.exp(1 / math.sqrt(2))
-    assert trace.weights[0, 0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)], rel=1e-12)
-    expected = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
-    torch.testing.assert_close(trace.weights[0], torch.tensor(expected).double(), atol=5e-5, rtol=0)
-    output = torch.tensor([[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0]]).double()
-    torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_layer_is_torchs_own(size):
-    """torch.nn.MultiheadAttention, given the same matrices, without a line of the core."""
-    numbers = some(*size, seed=3)
-    x, w_q, w_k, w_v, w_o = numbers.matrices.values()
-    module = MultiheadAttention(numbers.d, numbers.n_heads, bias=False).double()
-    with torch.inference_mode():
-        module.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
-        module.out_proj.weight.copy_(w_o.T)
-        output, weights = module(x, x, x, average_attn_weights=False)
-    trace = example(numbers).trace
-    torch.testing.assert_close(trace.weights, weights)
-    torch.testing.assert_close(trace.output, output)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

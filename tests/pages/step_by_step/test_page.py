@@ -12,17 +12,13 @@ import torch
 from pages.step_by_step.own_numbers.example import OwnExample
 from pages.step_by_step.own_numbers.numbers import to_code as numbers_to_code
 from pages.step_by_step.page import PAGE
-from pages.step_by_step.saturation import sample_scores
 from pages.step_by_step.three_words import default_numbers
-from tests import checkpoints
 from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
-from viz.core.attention import attend
 from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.format import number
 from viz.frame.mask_code import to_code
 from viz.frame.sidebar import file_of
-from viz.models.registry import Entry
 from viz.text import LANGUAGES, translator
 
 TEXT = examples()[0].text
@@ -118,59 +114,6 @@ def test_every_step_from_every_source(visit, source, lang):
         assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
-def wrong_scale(q, k, v, **options):
-    return attend(q, k, v, **{**options, "scale": 0.3})
-
-
-def no_mask(q, k, v, **options):
-    return attend(q, k, v, **{**options, "allowed": None})
-
-
-def turned_mask(q, k, v, **options):
-    is_allowed = options.get("allowed")
-    return attend(q, k, v, **{**options, "allowed": None if is_allowed is None else ~is_allowed})
-
-
-@pytest.mark.parametrize("source", inputs.SOURCES)
-@pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_core_fault_fails_checks(open_app, monkeypatch, fault, source):
-    """Faults that agree with themselves: the trace is wrong in every place alike."""
-    monkeypatch.setattr("viz.core.heads.attend", fault)
-    compute.trace.clear()
-    try:
-        for section in ("steps", "ablation"):
-            app = open_app("step_by_step", source=source, mask="causal", section=section)
-            n_passed, n = checked(app, section)
-            assert n_passed < n == CHECKS[section]
-            assert translator("en")("truth.failed") in [element.value for element in app.error]
-    finally:
-        compute.trace.clear()
-
-
-def test_wrong_derivative_fails_checks(open_app, monkeypatch):
-    def wrong(weights):
-        return (weights.diag_embed() + weights[..., None] * weights[..., None, :]).flatten(-2).norm(dim=-1)
-
-    monkeypatch.setattr("viz.core.mistakes.attention.jacobian_norm", wrong)
-    monkeypatch.setattr("viz.core.analysis.saturation.jacobian_norm", wrong)
-    for section in ("saturation", "ablation"):
-        n_passed, n = checked(open_app("step_by_step", section=section), section)
-        assert (n_passed, n) == (CHECKS[section] - 1, CHECKS[section])
-
-
-@pytest.mark.usefixtures("without_source_checks")
-def test_constant_score_variance_fails_check(open_app, monkeypatch):
-    monkeypatch.setattr(
-        "pages.step_by_step.saturation.random_scores",
-        lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
-    )
-    sample_scores.clear()
-    try:
-        assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
-    finally:
-        sample_scores.clear()
-
-
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
     for step, more in TERMS.items():
@@ -231,19 +174,6 @@ def test_dot_product_lists_every_term(visit):
     torch.testing.assert_close(torch.tensor(pairs)[:, 1], trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
     torch.testing.assert_close(torch.tensor(terms), trace.q[HEAD, IT] * trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
     assert result == pytest.approx(float(trace.q[HEAD, IT] @ trace.k[HEAD, ANIMAL]), abs=1e-4)
-
-
-def test_weighted_sum_lists_every_term(visit):
-    trace, place = compute.read(REAL).multi_head(3), 31
-    app = visit(step=8, place=place, every_term=1, section="steps")
-    assert open_section_name(app) == "steps" and app.session_state["every_term"]
-    _, terms, result = _sum(app.code[0].value)
-    expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
-    torch.testing.assert_close(torch.tensor(terms), expected, atol=6e-5, rtol=0)
-    assert result == pytest.approx(float(expected.sum()), abs=1e-4)
-    parts = values(app, "picture_parts")
-    torch.testing.assert_close(parts[:-1, place], expected, atol=1e-6, rtol=0)
-    torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
 
 
 @pytest.mark.usefixtures("without_source_checks")
@@ -325,12 +255,9 @@ def visible_sentences(app):
         ("exaone4", r"= \operatorname{norm}\bigl("),
     ],
 )
-def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, family, formula):
+def test_query_key_norm_sentence(visit, small_model, family, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    app, t = with_formula(visit(model=entry.id, step=3, layer=1, section="steps")), translator("en")
+    app, t = with_formula(visit(model=small_model(family), step=3, layer=1, section="steps")), translator("en")
     starts = {name: t(f"step_by_step.{name}").partition("{")[0] for name in ("normed", "rotary")}
     assert [
         name for name, start in starts.items() if any(element.startswith(start) for element in visible_sentences(app))
@@ -374,23 +301,14 @@ def test_step_kept_across_sections(visit):
     assert app.session_state["step"] == 5
 
 
-@pytest.fixture(scope="session")
-def folders(tmp_path_factory):
-    names = ("gemma2", "t5", "qwen2", "gpt_bigcode")
-    return {name: checkpoints.save(name, tmp_path_factory.mktemp("models") / name) for name in names}
-
-
 @pytest.mark.parametrize(
     ("family", "expected_text"),
     [("gemma2", {"rotary", "has_score_mod", "scale_other"}), ("t5", {"has_bias", "scale_other"}), ("qwen2", {"rotary"}),
      ("gpt_bigcode", set())],
 )  # fmt: skip
-def test_family_differences_noted(visit, monkeypatch, folders, family, expected_text):
+def test_family_differences_noted(visit, small_model, family, expected_text):
     """Small random checkpoints with RoPE, a soft cap, a position bias, a scale of one, shared keys."""
-    entries = (Entry(id=f"tiny-{family}", path=folders[family]),)
-    for module in (compute, specs):
-        monkeypatch.setattr(module, "local_entries", lambda: entries)
-    app = visit(model=f"tiny-{family}", layer=1, step=0, head=2, no_scale=1, temperature=0.5, section="all")
+    app = visit(model=small_model(family), layer=1, step=0, head=2, no_scale=1, temperature=0.5, section="all")
     app.session_state["_footer_steps"] = "why"
     app.run()
     words = sentences_of(app)
@@ -512,13 +430,6 @@ def test_three_words_invalid_link_noted(visit, bad):
     app, name = three_words(visit, step=6, **bad), next(iter(bad))
     assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
     assert passes_checks(app, "three_words") and name not in app.query_params
-
-
-@pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_three_words_core_fault_fails(open_app, monkeypatch, fault):
-    monkeypatch.setattr("viz.core.heads.attend", fault)
-    n_passed, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
-    assert n_passed < n == CHECKS["three_words"]
 
 
 def test_text_choices_kept_behind_three_words(open_app):

@@ -8,11 +8,10 @@ import torch
 from torch.testing import assert_close
 
 from pages.two_sequences import differences
-from tests import checkpoints
 from tests.frame.head_grid.test_grid import payloads
 from tests.running import checked, matrices, sentences_of
 from viz import limits
-from viz.frame import compute, specs
+from viz.frame import compute
 from viz.frame.examples import pairs
 from viz.models import capture
 from viz.models.cross import pair
@@ -140,19 +139,6 @@ def test_pair_fills_boxes_and_link(open_app):
     assert payloads(app)[0]["n_queries"] == wall["n_keys"]
 
 
-@pytest.fixture
-def family(monkeypatch, tmp_path):
-    """A small checkpoint named on the command line."""
-
-    def save(name):
-        entry = checkpoints.make_entry(name, tmp_path / name)
-        for module in (compute, specs):
-            monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-        return entry
-
-    return save
-
-
 def test_opening_shows_translator(open_app):
     """Default view: the translator's sentence, no second text box, and the aligning head."""
     app, sentence = open_app("two_sequences"), pairs()[-1]
@@ -252,14 +238,18 @@ def test_truncated_texts_noted(open_app):
     assert cut not in [element.value for element in app.caption]
 
 
-def test_encoder_decoder_family_cross_attention(open_app, family):
-    entry = family("bart")
-    link = {"model": entry.id, "layer": 1, "head": 2, "text": "the fox was tired.", "target": "Paris is old."}
+def test_encoder_decoder_family_cross_attention(open_app, small_model):
+    link = {
+        "model": small_model("bart"),
+        "layer": 1,
+        "head": 2,
+        "text": "the fox was tired.",
+        "target": "Paris is old.",
+    }
     app = open_app("two_sequences", **link, step=3, section="all")
     assert not app.exception and not app.error
     assert all_hold(app)
-    model = load(entry.id, extra=(entry,))
-    together = capture(model, link["text"], target=link["target"])
+    together = capture(compute.model(link["model"]), link["text"], target=link["target"])
     wall, _, data = payloads(app)
     assert wall["n_layers"] == 3
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
@@ -272,8 +262,8 @@ def test_encoder_decoder_family_cross_attention(open_app, family):
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
-def test_rotary_model_note(open_app, family, name):
-    link = {"model": family(name).id, "layer": 1}
+def test_rotary_model_note(open_app, small_model, name):
+    link = {"model": small_model(name), "layer": 1}
     app = open_app("two_sequences", **link, section="cross_attention")
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
     assert any(T("two_sequences.rotary") in element for element in page_sentences(app))

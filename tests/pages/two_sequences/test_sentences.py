@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.checkpoints import make_entry
 from tests.running import sentences_of
 from tests.sections import link_to
-from viz.frame import available_models, compute, specs
+from viz.frame import compute, specs
 from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("without_source_checks")
@@ -57,23 +56,20 @@ def test_farthest_score_keeps_its_sign(open_app):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("section", "key"), [("cross_attention", "heads_model"), ("scoring", "scores_note")])
-def test_layer_has_models_own_number(open_app, monkeypatch, tmp_path, lang, section, key):
+def test_layer_has_models_own_number(open_app, small_model, lang, section, key):
     """In a hybrid the second layer that attends is not layer 1."""
-    t, entry, text = translator(lang), make_entry("lfm2", tmp_path / "small"), "the cat sat"
-    for module in (specs, compute):
-        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
-    available_models._on_this_machine.cache_clear()
-    number = compute.read(specs.Source(kind="model", text=text, model=entry.id)).number(1)
+    t, model, text = translator(lang), small_model("lfm2"), "the cat sat"
+    number = compute.read(specs.Source(kind="model", text=text, model=model)).number(1)
     assert number > 1
     app = open_app(
         "two_sequences",
         source="model",
-        model=entry.id,
+        model=model,
         text=text,
         layer=number,
         **link_to("two_sequences", section),
         lang=lang,
     )
-    values = {"model": entry.id, "head": 1} | dict.fromkeys(("Q", "K", "d", "a", "scale"), "|")
+    values = {"model": model, "head": 1} | dict.fromkeys(("Q", "K", "d", "a", "scale"), "|")
     start = t(f"two_sequences.{key}", layer=number, **values).split("|")[0]
     assert any(element.startswith(start) for element in texts_of(app))

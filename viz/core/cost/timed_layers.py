@@ -1,9 +1,12 @@
-"""The layers that are timed: self-attention twice, a convolution, two recurrences, ready to run on n tokens."""
+"""The layers that are counted and timed: self-attention twice, a convolution, two recurrences, ready to run.
 
-from collections.abc import Callable, Mapping, Sequence
+They are made on torch's default device: under ``torch.device("meta")`` they are counted, and no number is there.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -15,65 +18,33 @@ from viz.core.cost.attention import FLOPS_PER_MULTIPLY_ADD
 from viz.core.heads import concat_heads, split_heads
 
 Run = Callable[[], Tensor]
+Matrices = Tensor | list[Tensor]
+"""W_Q, W_K, W_V and W_O."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """Layers of width ``d`` with ``h`` heads and kernels of ``k``; on the meta device they are counted, not run."""
-
-    d: int
-    h: int
-    k: int
-    device: str = "cpu"
-
-
-def naive_attention(x: Float[Tensor, "T d"], w: Sequence[Tensor], h: int) -> Float[Tensor, "T d"]:
+def naive_attention(x: Float[Tensor, "T d"], w: Matrices, h: int) -> Float[Tensor, "T d"]:
     """Self-attention as the formula says: every score and every weight is kept until it is used."""
     q, k, v = (split_heads(x @ matrix, h) for matrix in w[:3])
     weights = torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
     return concat_heads(weights @ v) @ w[3]
 
 
-def sdpa_attention(x: Float[Tensor, "T d"], w: Sequence[Tensor], h: int) -> Float[Tensor, "T d"]:
+def sdpa_attention(x: Float[Tensor, "T d"], w: Matrices, h: int) -> Float[Tensor, "T d"]:
     """The same numbers from ``F.scaled_dot_product_attention``, which takes the keys block by block where it can."""
     q, k, v = (split_heads(x @ matrix, h)[None] for matrix in w[:3])
     return concat_heads(scaled_dot_product_attention(q, k, v))[0] @ w[3]
 
 
-def _noise(shape: Sequence[int], seed: int, device: str) -> Tensor:
-    """Random numbers from a generator of their own, so that the global one is unchanged; none on the meta device."""
-    if device == "meta":
-        return torch.empty(*shape, device=device)
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(device)
+def _attention(layer: Callable[[Tensor, Matrices, int], Tensor], s: Sizes) -> Run:
+    return partial(layer, torch.randn(s.n, s.d), torch.randn(4, s.d, s.d) * s.d**-0.5, s.h)
 
 
-def _fill_parameters(module: nn.Module, device: str) -> Any:
-    module = module.to_empty(device=device)
-    for seed, weight in enumerate(module.parameters()):
-        weight.data.copy_(_noise(weight.shape, seed, device) * weight.shape[-1] ** -0.5)
-    return module.eval()
+def _convolution(s: Sizes) -> Run:
+    return partial(nn.Conv1d(s.d, s.d, s.k, padding=s.k // 2), torch.randn(1, s.d, s.n))
 
 
-def _input(plan: Plan, n: int) -> Tensor:
-    return _noise((n, plan.d), n, plan.device)
-
-
-def _attention(layer: Callable[[Tensor, Sequence[Tensor], int], Tensor], plan: Plan, n: int) -> Run:
-    w = [_noise((plan.d, plan.d), seed, plan.device) * plan.d**-0.5 for seed in range(4)]
-    x = _input(plan, n)
-    return lambda: layer(x, w, plan.h)
-
-
-def _convolution(plan: Plan, n: int) -> Run:
-    layer = _fill_parameters(nn.Conv1d(plan.d, plan.d, plan.k, padding=plan.k // 2, device="meta"), plan.device)
-    x = _input(plan, n).mT.contiguous()[None]
-    return lambda: layer(x)
-
-
-def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], plan: Plan, n: int) -> Run:
-    layer = _fill_parameters(kind(plan.d, plan.d, batch_first=True, device="meta"), plan.device)
-    layer.flatten_parameters()
-    x = _input(plan, n)[None]
+def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], s: Sizes) -> Run:
+    layer, x = kind(s.d, s.d, batch_first=True), torch.randn(1, s.n, s.d)
     return lambda: layer(x)[0]
 
 
@@ -81,7 +52,7 @@ def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], plan: Plan, n: int) -> Run:
 class Candidate:
     """A layer to measure: how to make it ready for a text, and how many multiply-adds it has by part."""
 
-    make: Callable[[Plan, int], Run]
+    make: Callable[[Sizes], Run]
     multiply_adds: Callable[[Sizes], dict[str, int]]
 
     def flops(self, s: Sizes) -> int:
@@ -91,10 +62,10 @@ class Candidate:
 
 CANDIDATES: Mapping[str, Candidate] = MappingProxyType(
     {
-        "naive": Candidate(make=lambda plan, n: _attention(naive_attention, plan, n), multiply_adds=self_attention),
-        "sdpa": Candidate(make=lambda plan, n: _attention(sdpa_attention, plan, n), multiply_adds=self_attention),
+        "naive": Candidate(make=partial(_attention, naive_attention), multiply_adds=self_attention),
+        "sdpa": Candidate(make=partial(_attention, sdpa_attention), multiply_adds=self_attention),
         "convolution": Candidate(make=_convolution, multiply_adds=convolution),
-        "gru": Candidate(make=lambda plan, n: _recurrence(nn.GRU, plan, n), multiply_adds=gru),
-        "lstm": Candidate(make=lambda plan, n: _recurrence(nn.LSTM, plan, n), multiply_adds=lstm),
+        "gru": Candidate(make=partial(_recurrence, nn.GRU), multiply_adds=gru),
+        "lstm": Candidate(make=partial(_recurrence, nn.LSTM), multiply_adds=lstm),
     }
 )

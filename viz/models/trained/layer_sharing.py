@@ -6,6 +6,7 @@
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,23 +21,17 @@ STEPS = 2400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
-    """Statistics of the heads in each pass, (passes, heads): mean weights on the ``previous`` word, and on
-    the word that came ``next`` last time.
-    """
-
-    previous: tuple[tuple[float, ...], ...]
-    next: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Trained:
-    """One training of a variant: its size, counted from the tensors, how it went, and what its heads do at the end."""
+    """One training of a variant: its size, counted from the tensors, how it went, and what its heads do at the end.
+
+    ``look`` has the mean weights of the heads in each pass, (passes, heads), on the "previous" word, and on the word
+    that came "next" last time.
+    """
 
     variant: str
     parameters: int
     run: Run
-    look: Look
+    look: Mapping[str, list[list[float]]]
 
 
 def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
@@ -49,14 +44,9 @@ def tied(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
     return model
 
 
-def _read(record: dict[str, Any]) -> Trained:
-    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in record["look"].items()}
-    parts: dict[str, Any] = {"run": twins.run_of(record["run"]), "look": Look(**rows)}
-    return Trained(**(record | parts))
-
-
 @cache
 def trainings() -> tuple[Trained, ...]:
     """Records of the trainings, every variant with every seed."""
     file = twins.FOLDER / "tied.json"
-    return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
+    runs = json.loads(file.read_text("utf8"))["runs"] if file.exists() else []
+    return tuple(Trained(**record | {"run": twins.run_of(record["run"])}) for record in runs)

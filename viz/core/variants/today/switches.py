@@ -11,6 +11,7 @@ from torch import Tensor
 from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import HeadWeights, multi_head, project, share_kv, split_heads
 from viz.core.masks import causal
+from viz.core.nested import double
 from viz.core.positions import rope
 from viz.core.variants.layer_sharing import attend_in_layers
 from viz.core.variants.today.angles import (
@@ -58,9 +59,7 @@ def standard(
     x: Float[Tensor, "T d_model"], weights: HeadWeights, *, allowed: Bool[Tensor, "*M T T"] | None = None
 ) -> Standard:
     """Attend in the standard way, for all switches to be compared with; in float64, so that formulas alone count."""
-    x, s = x.double(), weights.spec
-    tensors = {name: value.double() for name, value in vars(weights).items() if isinstance(value, Tensor)}
-    weights = HeadWeights(spec=s, **tensors)
+    (x, weights), s = double((x, weights)), weights.spec
     q = split_heads(project(x, weights.w_q, weights.b_q), s.H)
     k, v = (
         share_kv(split_heads(project(x, w, b), s.G), s.H)
