@@ -44,7 +44,7 @@ CASES = {
     "over heads and keys": (OPEN[:, :3].transpose(1, 2).flatten(2).softmax(-1).view(1, 5, 3, 5).transpose(1, 2),
                             "sums over heads and keys are 1"),
     "over all": (OPEN.flatten().softmax(-1).view_as(OPEN), "sums over heads and queries and keys are 1"),
-    "over the batch": (OPEN.softmax(0), "Every weight is 1: the softmax went over an axis of one"),
+    "over the batch": (OPEN.softmax(0), "Every weight is 1 or 0: .* softmax over an axis of one"),
     "percent": (100 * OPEN.softmax(-1), r"Every row sums to 100.000: layer / 100.000"),
     "exchanged, as many heads": (causal(1, 5, 5, 5).softmax(-1).transpose(1, 2), "first axis counts queries"),
     "ahead": (OPEN.masked_fill(LATER.T, -torch.inf).softmax(-1), "tokens look ahead"),

@@ -26,7 +26,7 @@ def wrong_axis(weights: Tensor, off: float) -> str:
     """Sentence on maps (H, Q, K) whose rows do not sum to 1, if the sums along other axes do; empty if none do."""
     weights = weights.float()
     if bool(((weights == 0) | ((weights - 1).abs() < EXACT)).all()) and bool((weights.sum(-1) > 1.5).any()):
-        return f"Every weight is 1: the softmax went over an axis of one number. It goes over the keys: {SOFTMAX}."
+        return f"Every weight is 1 or 0: a mask, or a softmax over an axis of one number. Over the keys: {SOFTMAX}."
     n_heads, n_queries, n_keys = weights.shape
     order = "" if n_queries == n_keys != n_heads else f"Of {n_heads} heads × {n_queries} queries × {n_keys} keys: "
     # Rows that all have one sum were scaled; other axes may then sum to 1 by chance.
