@@ -96,7 +96,7 @@ def _candidates(data: bytes) -> Iterator[tuple[str, str, Callable[[str], bool]]]
     yield "cp1252", "Windows-1252", _is_western
     for match in from_bytes(data, cp_isolation=ALPHABETS):
         if match.coherence >= COHERENT:
-            yield match.encoding, match.encoding.replace("cp125", "Windows-125"), _has_no_sign_between
+            yield match.encoding, match.encoding.replace("cp125", "Windows-125"), lambda text: not _BETWEEN.search(text)
     yield "utf-16-le", "UTF-16", _is_east_asian
     yield "utf-16-be", "UTF-16", _is_east_asian
 
@@ -130,11 +130,7 @@ def _is_chinese(codec: str, text: str) -> bool:
 
 
 def _is_western(text: str) -> bool:
-    return sum(map(str.isascii, text)) >= WESTERN_ASCII * len(text) and _has_no_sign_between(text)
-
-
-def _has_no_sign_between(text: str) -> bool:
-    return not _BETWEEN.search(text)
+    return sum(map(str.isascii, text)) >= WESTERN_ASCII * len(text) and not _BETWEEN.search(text)
 
 
 def _is_east_asian(text: str) -> bool:

@@ -54,7 +54,7 @@ CASES = {
     "-1e9 late": (OPEN.softmax(-1) - 1e9 * LATER, "All are above the diagonal: a mask after the softmax"),
     "over heads, masked": (causal(1, 4, 5, 5).softmax(1), "above the diagonal. The sums over heads are 1"),
     "no softmax": (causal(1, 4, 5, 5).abs().masked_fill(LATER, -torch.inf), "above the diagonal.$"),
-    "over queries, masked late": (OPEN.softmax(-2) * ~LATER, "Columns without a 0 .* over the queries .* mask after"),
+    "over queries, masked late": (OPEN.softmax(-2) * ~LATER, "Columns without a 0 .* over queries .* mask after"),
     "masked with -1": (OPEN.masked_fill(LATER, -1.0).softmax(-1), "or one other number"),
     "mask of the other sign": (OPEN.masked_fill(LATER, 1e9).softmax(-1), "^$"),
     "softmax twice": (causal(1, 4, 5, 5).softmax(-1).softmax(-1), "second softmax"),

@@ -7,7 +7,6 @@ show that, one whole row of every head is kept as q and k gave it before they we
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -199,27 +198,20 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
 
 def longest(model: LoadedModel) -> int:
     """Return how many tokens of a long text are read at most."""
-    if not model.layers[0].layout.maps_only:
-        return model.max_tokens
-    return min(model.max_tokens, isqrt(MOST_WEIGHTS // (model.n_layers * model.n_heads)))
+    n = model.n_layers * model.n_heads if model.layers[0].layout.maps_only else 1
+    return min(model.max_tokens, isqrt(MOST_WEIGHTS // n)) if n > 1 else model.max_tokens
 
 
 def _of_maps(model: LoadedModel, tokens: Tokens, at: int) -> LongCapture:
     """The maps that a model hands out: q are the logarithms of their weights, and k picks them."""
     calls = capture_tokens(model, tokens).calls
     causal = not any(bool(call.options["allowed"].triu(1).any()) for call in calls)
-    layers = [
-        _layer(
-            call.q, call.k[:1], at=at, scale=1.0, causal=causal,
-            allowed=RowMask(partial(_of_table, call.options["allowed"])),
-        )
-        for call in calls
-    ]  # fmt: skip
-    return LongCapture(tokens=tokens, layers=tuple(layers), causal=causal, witness_at=at)
-
-
-def _of_table(allowed: Tensor, _batch: Tensor, _head: Tensor, at: Tensor, keys: Tensor) -> Tensor:
-    return allowed[at, keys]
+    masks = [RowMask(lambda _b, _h, at, keys, table=call.options["allowed"]: table[at, keys]) for call in calls]
+    layers = tuple(
+        _layer(call.q, call.k[:1], at=at, scale=1.0, causal=causal, allowed=mask)
+        for call, mask in zip(calls, masks, strict=True)
+    )
+    return LongCapture(tokens=tokens, layers=layers, causal=causal, witness_at=at)
 
 
 def long_seeded(tokens: Tokens, x: Tensor, weights: HeadWeights) -> LongCapture:

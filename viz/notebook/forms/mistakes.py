@@ -43,9 +43,7 @@ def wrong_axis(weights: Tensor, off: float) -> str:
         end = f"the softmax went over {names}, and nothing is missing. {SOFTMAX} goes over the keys.{end}"
         return f"{order}{sums_to_one}: {end}"
     if n_queries == n_keys and mask_note(weights.mT, off) == "masked_late":
-        return (
-            "Columns without a 0 sum to 1, others to less: a softmax over the queries (or layer.mT), a mask after it."
-        )
+        return "Columns without a 0 sum to 1, others to less: a softmax over queries (or layer.mT), a mask after it."
     return ""
 
 
