@@ -554,7 +554,19 @@ MAPS_SIZES: dict[str, tuple[str, str, dict[str, Any]]] = {
         "max_position_embeddings": 61,
     }),
     "gptj": ("GPTJ", "ForCausalLM", {"n_embd": 40, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 61}),
+    "falcon": ("Falcon", "ForCausalLM", {
+        "hidden_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0,
+    }),
+    "flaubert": ("Flaubert", "WithLMHeadModel", {
+        "emb_dim": 40, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 61,
+    }),
+    "luke": ("Luke", "ForMaskedLM", BERT | {"entity_vocab_size": 7, "entity_emb_size": 20}),
     "megatron-bert": ("MegatronBert", "ForMaskedLM", BERT),
+    "tapas": ("Tapas", "ForMaskedLM", BERT),
+    "visual_bert": ("VisualBert", "ForPreTraining", BERT),
+    "xlm": ("XLM", "WithLMHeadModel", {
+        "emb_dim": 40, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 61,
+    }),
     "mpnet": ("MPNet", "ForMaskedLM", BERT),
     "mpt": ("Mpt", "ForCausalLM", {"d_model": 40, "n_layers": 2, "n_heads": 4, "max_seq_len": 61}),
     "openai-gpt": ("OpenAIGPT", "LMHeadModel", {"n_embd": 40, "n_layer": 2, "n_head": 4, "n_positions": 61}),

@@ -25,7 +25,8 @@ HEAD = """# Families of models
 Each family below was made small and at random (two to four layers), opened as a folder, and held to transformers
 {version}: the largest difference of any weight to its eager attention on the same text, or the same picture, over all
 layers and stacks.
-Of those with "maps" the maps alone are shown, on Heads and in the atlas: their own code hands out no queries and keys.
+Of those with "maps" the maps alone are shown, on Heads, A long text and in the atlas: their own code hands out no
+queries and keys.
 Families that are refused are refused by name, with the sentence that is shown. A model of OLMo that clips its queries,
 keys and values, and one of Laguna or Step 3.5 with more heads in some layers than in others, are refused too.
 Written by `python -m tools.families`.

@@ -49,7 +49,9 @@ def _as_the_model(context: LongTextContext) -> list[Check]:
     if not n or not (capture.causal or context.text.source.kind != "model"):
         return []
     call, layer = scene.capture.calls[context.layer], capture.layers[context.layer]
-    pairs = [(plain[:, :n], cached[:, :n]) for plain, cached in ((call.q, layer.q), (call.k, layer.k))]
+    # Of maps both have a place for each token of their text.
+    wide = n if call.maps_only else None
+    pairs = [(plain[:, :n, :wide], cached[:, :n, :wide]) for plain, cached in ((call.q, layer.q), (call.k, layer.k))]
     off = max(float((plain - cached).abs().max() / plain.abs().max()) for plain, cached in pairs)
     return [check("long_text.check_model", off, 1e-5, n=n)]
 

@@ -14,7 +14,7 @@ from viz.core.spec import AttentionSpec
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import kept_long, kept_pass, tell
 from viz.frame.specs import Source
-from viz.models.long.capture import LongCapture, long_capture, long_seeded
+from viz.models.long.capture import LongCapture, long_capture, long_seeded, longest
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 
 SAMPLED = 256
@@ -51,7 +51,7 @@ def tokens_of(text: LongText) -> Tokens:
     if text.source.kind == "words":
         return split_words(text.whole, text.most)
     loaded_model = model(text.source.model)
-    most = min(text.most, loaded_model.max_tokens) if text.source.kind == "model" else text.most
+    most = min(text.most, longest(loaded_model)) if text.source.kind == "model" else text.most
     return read_text(loaded_model.tokenizer, text.whole, most)
 
 

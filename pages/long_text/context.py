@@ -22,7 +22,7 @@ from viz.frame.lazy import lazy
 from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, SceneContext, chosen_head, model_own, say_layer_kinds, source_line, unknown_tokens
 from viz.frame.shared import MODEL
-from viz.models.long.capture import LongCapture
+from viz.models.long.capture import LongCapture, longest
 from viz.models.registry import SMALL_DECODER
 from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
@@ -83,7 +83,7 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     """Draw the controls all sections share, and read the text; None where that was stopped."""
     source = scene.choice.source
     head = chosen_head(scene, scene.t("long_text.head"), scene.trace.projections.spec.H)
-    most = model(source.model).max_tokens if source.kind == "model" else limits.LONGEST
+    most = longest(model(source.model)) if source.kind == "model" else limits.LONGEST
     choice = choose_text(scene, most)
     text = LongText(source=replace(source, text=choice.text), times=choice.times, most=choice.most)
     with _watch_progress(scene.t, text) as is_stopped:

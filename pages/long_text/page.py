@@ -18,7 +18,7 @@ ALONG = r"""H_i = -\sum_j w_{ij} \ln w_{ij} \qquad d_i = \sum_j w_{ij}\, |i - j|
 
 PAGE = Page(
     name="long_text",
-    knows=("sink", "gate", "latent", "values"),
+    knows=("sink", "gate", "latent", "values", "maps"),
     context=open_long_text,
     controls=Controls(mask=False, default_text=default_text),
     about=about,

@@ -57,14 +57,18 @@ def with_places(family):
         config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*halves)
         config.decoder_start_token_id = 3
         return transformers.EncoderDecoderModel(config).eval()
-    extra = {"gptj": {"rotary_dim": 4}, "layoutlm": {"max_2d_position_embeddings": 7}}.get(family, {})
+    # The encoder of FSMT has no configuration of its own.
+    fsmt = {f"{half}_{name}": n for half in ("encoder", "decoder") for name, n in (("layers", 1), ("ffn_dim", 48))}
+    fsmt |= {f"{half}_vocab_size": checkpoints.VOCABULARY for half in ("src", "tgt")} | {"decoder_attention_heads": 4}
+    extras = {"gptj": {"rotary_dim": 4}, "layoutlm": {"max_2d_position_embeddings": 7}, "fsmt": fsmt}
+    extra = extras.get(family, {})
     return transformers.AutoModel.from_config(transformers.AutoConfig.for_model(family, **sizes | extra)).eval()
 
 
 @pytest.mark.parametrize(
     ("family", "read"),
     [("roberta", 17), ("nystromformer", 19), ("layoutlm", 19), ("gptj", 19), ("bert2bert", 19), ("llama", 40),
-     ("nomic_bert", 40), ("llava", 40), ("t5", 40)],
+     ("nomic_bert", 40), ("llava", 40), ("t5", 40), ("fsmt", 40)],
 )  # fmt: skip
 def test_longest_text_is_refusal(family, read):
     """The module that reads the ids is asked: a tower's table, the decoder's and a number in a file are no limit."""

@@ -135,7 +135,9 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
             'Models keep them if they are loaded with attn_implementation="eager" and called with '
             "output_attentions=True."
         )
-    assumed = {len(layer) for layer in present.values() if len(getattr(layer, "shape", ())) == 3 and len(layer) > 1}
+    # A matrix alone is one head; each of several may be a head, a text or a layer.
+    assumed = [n for shape in shapes if len(shape) in (2, 3) for n in [(1, *shape)[-3]] if n > 1 or len(shape) == 2]
+    assumed = assumed if len(present) > 1 or max(assumed, default=0) > 1 else []
     is_large = 2 * sum(map(math.prod, shapes)) > SENT_BYTES
     return _survey(LayersAsGiven(present, name), name, next(iter(assumed), 0), is_large=is_large)
 

@@ -186,7 +186,8 @@ def is_large(model: Any, n_tokens: int) -> bool:
 
 def text_config(model: Any) -> Any:
     """Return the configuration of the part of a model that reads text."""
-    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    config: Any = getattr(model, "config", None)
+    return config.get_text_config() if hasattr(config, "get_text_config") else config
 
 
 def _number(model: Any, name: str) -> int:

@@ -1,5 +1,7 @@
 """Families whose own code hands out its maps alone: shown exactly, in the app as in a notebook."""
 
+from itertools import product
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -10,6 +12,8 @@ from tests.running import checked
 from tools.published import FAILED, REFUSED, WORKS, offer, open_everywhere
 from viz.models import ModelError, capture
 from viz.models.layout import families
+from viz.models.long import capture as long_texts
+from viz.models.long.capture import long_capture, longest
 from viz.models.positions import capture_placed
 
 
@@ -33,6 +37,19 @@ def test_maps_equal_eager_and_notebook(name, tmp_path):
         assert_close(text_capture.layer(i).weights, weights[0], atol=1e-6, rtol=0)
         assert_close(grid._maps["self"].layers[i], weights[0], atol=1e-6, rtol=0)
         assert text_capture.calls[i].maps_only
+    long = long_capture(ours, text_capture.tokens)
+    assert long.causal is bool((torch.stack(maps).triu(1) == 0).all())
+    every = torch.arange(ids.shape[1])
+    for i, head in product(range(len(maps)), range(maps[0].shape[1])):
+        assert_close(long.rows_of(i, head, every), maps[i][0, head], atol=1e-5, rtol=0)
+
+
+def test_long_maps_are_bounded(tmp_path, monkeypatch):
+    """All maps are kept, so that a text is the shorter the more of them there are."""
+    ours = open_folder(save("gpt_neo", tmp_path / "gpt_neo"))
+    assert longest(ours) == ours.max_tokens == 61
+    monkeypatch.setattr(long_texts, "MOST_WEIGHTS", 2 * 4 * 50**2)
+    assert longest(ours) == 50
 
 
 def test_maps_without_vectors_are_refused(tmp_path):
@@ -46,10 +63,11 @@ def test_maps_without_vectors_are_refused(tmp_path):
         assert error.value.code == "maps"
 
 
-def test_heads_page_shows_maps(open_app, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("page", "section"), [("heads", "all_heads"), ("long_text", "wall")])
+def test_pages_show_maps(open_app, monkeypatch, tmp_path, page, section):
     model = offer(monkeypatch, "gpt_neo", tmp_path / "gpt_neo")
-    app = open_app("heads", model=model, source="model", section="all_heads", text=TEXT, layer=1)
-    assert not app.exception and not app.error and checked(app, "all_heads")[0] >= 3
+    app = open_app(page, model=model, source="model", section=section, text=TEXT, layer=1)
+    assert not app.exception and not app.error and checked(app, section)[0] >= 3
 
 
 @pytest.mark.long
@@ -59,5 +77,5 @@ def test_maps_fail_on_no_page(open_app, monkeypatch, tmp_path, name):
     model = offer(monkeypatch, name, tmp_path / name)
     counts = open_everywhere(open_app, model, report=outcomes.append, layer=1, head=1)
     assert not [outcome for outcome in outcomes if outcome.kind == FAILED]
-    assert counts[WORKS] >= 34
-    assert {outcome.page for outcome in outcomes if outcome.kind == REFUSED}.isdisjoint({"atlas"})
+    assert counts[WORKS] >= 37
+    assert {outcome.page for outcome in outcomes if outcome.kind == REFUSED}.isdisjoint({"atlas", "long_text"})

@@ -1,8 +1,10 @@
 """Labels of pieces: the pieces of a split letter are numbered by their place in it."""
 
+from copy import deepcopy
+
 import pytest
 
-from tests.models.spelling.tokenizers import ENGLAND, FAMILY, KINDS, TEXTS, tokenizer_of
+from tests.models.spelling.tokenizers import ENGLAND, FALLBACK, FAMILY, KINDS, TEXTS, tokenizer_of
 from viz.models.spelling.pieces import raw_parts, share_out, spell
 from viz.models.tokens import guesses, labels, read_text
 
@@ -55,6 +57,14 @@ def test_guesses_are_read_apart(kind):
     ids = [i for i, label in zip(*_ids_and_labels(tokenizer, "猫"), strict=True) if label.startswith("猫")]
     assert labels(tokenizer, ids) == ("猫₁", "猫₂", "猫₃")
     assert guesses(tokenizer, ids) == ("⟨E7…⟩", "⟨…8C⟩", "⟨…AB⟩")
+
+
+def test_byte_among_added_tokens_is_byte():
+    """A tokenizer may list its bytes among special tokens; its decoder writes bytes all the same."""
+    tokenizer = deepcopy(tokenizer_of("unigram with bytes"))
+    tokenizer.add_tokens(FALLBACK, special_tokens=True)
+    ids = tokenizer.convert_tokens_to_ids(["<0x79>", "<0x7A>"])
+    assert guesses(tokenizer, ids) == labels(tokenizer, ids) == tuple(tokenizer.decode(ids)) == ("y", "z")
 
 
 def _ids_and_labels(tokenizer, text):

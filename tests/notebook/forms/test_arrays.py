@@ -93,7 +93,7 @@ def test_axes_with_two_meanings_raise():
     """fairseq puts heads first, ESM the batch; neither is told from another by sizes."""
     with pytest.raises(ValueError, match=r"3 × 1 × 5 × 5, and not .* 3 texts, or has its heads first"):
         viz.show([layer().transpose(0, 1)], WORDS)
-    with pytest.raises(ValueError, match="holds 2 texts"):
+    with pytest.raises(ValueError, match=r"holds 2 texts, .* list.layer. if it holds layers"):
         viz.show(torch.stack([layer(), layer()], 1), WORDS)
     with pytest.raises(ValueError, match="The lists of numbers are no table"):
         viz.show([layer()[0].tolist(), layer(4)[0].tolist()], WORDS)
@@ -105,7 +105,10 @@ def test_first_axis_of_array_is_noted():
         "4 × 3 × 5 × 5 came, and its first number was read as 4 layers"
         in viz.show(torch.cat([layer()] * 4), WORDS).notes[0]
     )
-    assert viz.show(layer(), WORDS).notes == []
+    assert viz.show(layer(), WORDS).notes == viz.show(layer()[0, 0], WORDS).notes == []
+    assert viz.show([layer()[0, 0]] * 3, WORDS).notes == [
+        "Each layer came as 1 map without a batch, shown as 1 head of one text."
+    ]
 
 
 @pytest.mark.parametrize("has_items_alone", [True, False])

@@ -44,14 +44,23 @@ CASES = {
     "over heads and keys": (OPEN[:, :3].transpose(1, 2).flatten(2).softmax(-1).view(1, 5, 3, 5).transpose(1, 2),
                             "sums over heads and keys are 1"),
     "over all": (OPEN.flatten().softmax(-1).view_as(OPEN), "sums over heads and queries and keys are 1"),
-    "over the batch": (OPEN.softmax(0), "Every weight is 1: the softmax went over an axis of one"),
+    "over the batch": (OPEN.softmax(0), "Every weight is 1 or 0: .* softmax over an axis of one"),
     "percent": (100 * OPEN.softmax(-1), r"Every row sums to 100.000: layer / 100.000"),
     "exchanged, as many heads": (causal(1, 5, 5, 5).softmax(-1).transpose(1, 2), "first axis counts queries"),
     "ahead": (OPEN.masked_fill(LATER.T, -torch.inf).softmax(-1), "tokens look ahead"),
-    "masked with 1e-9": (OPEN.masked_fill(LATER, 1e-9).softmax(-1), "as with 0 for masked scores"),
+    "masked with 1e-9": (OPEN.masked_fill(LATER, 1e-9).softmax(-1), "as with 0 .or one other number. for"),
     "prefix masked late": (OPEN.softmax(-1) * (~LATER | (torch.arange(5) < 2)), "a mask after the softmax"),
     "minus infinity late": (OPEN.softmax(-1).masked_fill(LATER, -torch.inf), "All are above the diagonal"),
     "-1e9 late": (OPEN.softmax(-1) - 1e9 * LATER, "All are above the diagonal: a mask after the softmax"),
+    "over heads, masked": (causal(1, 4, 5, 5).softmax(1), "above the diagonal. The sums over heads are 1"),
+    "no softmax": (causal(1, 4, 5, 5).abs().masked_fill(LATER, -torch.inf), "above the diagonal.$"),
+    "over queries, masked late": (OPEN.softmax(-2) * ~LATER, "Columns without a 0 .* over queries .* mask after"),
+    "masked with -1": (OPEN.masked_fill(LATER, -1.0).softmax(-1), "or one other number"),
+    "mask of the other sign": (OPEN.masked_fill(LATER, 1e9).softmax(-1), "^$"),
+    "softmax twice": (causal(1, 4, 5, 5).softmax(-1).softmax(-1), "second softmax"),
+    "mask one too far": (OPEN.masked_fill(LATER.roll(1, 1) & LATER, -torch.inf).softmax(-1), "looks at the next: a"),
+    "keys first": (OPEN[:, :4].softmax(-1).permute(0, 3, 1, 2), "Of 5 heads × 4 queries .* first axis has the keys"),
+    "queries, keys, heads": (OPEN[:, :4].softmax(-1).permute(0, 2, 3, 1), "Of 5 heads × 5 queries × 4 keys: .* or th"),
     "logarithms": (OPEN.log_softmax(-1), "They are logarithms"),
     "a row of NaN": (WITH_NAN, "1 rows have such, the first is that of token 3 in head 2. All of that row is NaN"),
 }  # fmt: skip
@@ -88,6 +97,11 @@ def test_scale_is_fitted(n_kv):
     ):
         assert sentence in notes_on([(factor * scores).softmax(-1)], q=q, k=k)
     assert "No factor" in notes_on([scores.softmax(-1)], q=torch.randn(4, 5, 16), k=k)
+    for factor in (1e6, 1e-7):
+        assert "no factor can be measured" in notes_on([(factor * scores).softmax(-1)], q=q, k=k)
+    assert "No factor" in notes_on([(1e-3 * scores).softmax(-1)], q=torch.randn(4, 5, 16), k=k)
+    tiled = (q @ k.repeat(1, 4 // n_kv, 1, 1).mT).softmax(-1)
+    assert ("k.repeat(...), multiplied by 1" in notes_on([tiled], q=q, k=k)) == (n_kv == 2)
     wrong_way = k.repeat_interleave(4 // n_kv, 1) @ q.mT
     assert "k @ q.mT, multiplied by 0.25" in notes_on([(0.25 * wrong_way).softmax(-1)], q=q, k=k)
     assert "heads × queries × d" in notes_on([scores.softmax(-1)], q=q[..., :3], k=k)

@@ -12,6 +12,9 @@ FRENCH = "Le café était fermé. Où était-ce ? «\u00a0Là\u00a0», naïf."
 GERMAN = "Größe: 3 Äpfel, Öl, süß – “ja”, it’s 5 €."
 CHINESE = "这只动物没过马路，因为它太累了。\n“对”，他说。"
 JAPANESE = "猫がマットの上に座った。疲れていたからです。"
+RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему."
+GREEK = "Όλες οι ευτυχισμένες οικογένειες μοιάζουν μεταξύ τους, κάθε δυστυχισμένη με τον δικό της τρόπο."
+POLISH = "Wszystkie szczęśliwe rodziny są do siebie podobne, każda nieszczęśliwa jest nieszczęśliwa na swój sposób."
 TEXTS = {
     "English": "The animal was tired.",
     "French": FRENCH,
@@ -49,6 +52,10 @@ def test_utf16_without_mark_is_read(name, codec):
         ("貓坐在墊子上，因為牠很累。", "big5", "Big5"), ("臺北 2024 年，ABC 公司", "cp950", "Big5"),
         ("我愛你", "cp950", "Big5"), ("고양이가 매트 위에 앉았다. 너무 피곤했다.", "euc_kr", "EUC-KR"),
         ("北京师范大学", "gbk", "GB18030"),
+        (JAPANESE, "euc_jp", "EUC-JP"), (JAPANESE, "iso2022_jp", "ISO-2022-JP"), (RUSSIAN, "cp1251", "Windows-1251"),
+        (RUSSIAN, "koi8_r", "koi8_r"), (RUSSIAN, "iso8859_5", "iso8859_5"), (RUSSIAN, "cp866", "cp866"),
+        (GREEK, "iso8859_7", "Windows-1253"), (GREEK, "cp1253", "Windows-1253"), (POLISH, "iso8859_2", "iso8859_2"),
+        (POLISH, "cp1250", "Windows-1250"),
         ("猫の①ﾃｽﾄです、はい", "cp932", "Shift-JIS"), ("猫坐在垫子上，因为它太累了。", "utf-16-le", "UTF-16"),
     ],
 )  # fmt: skip
@@ -83,4 +90,4 @@ def test_encodings_are_tried_once(monkeypatch):
     calls = []
     monkeypatch.setattr("pages.long_text.encodings._decode", lambda data, codec: calls.append(codec))
     assert read_encoded(b"\xe9" * 200_000) is None
-    assert len(calls) == len(set(calls)) == 8
+    assert len(calls) == len(set(calls)) == 9

@@ -7,6 +7,7 @@ show that, one whole row of every head is kept as q and k gave it before they we
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from viz.core.long.rows import ScoreMod, weights_of_rows
 from viz.core.long.streamed import LongMap, long_map
 from viz.errors import ModelError
 from viz.models.attention_interface import RowMask, recording, unscaled
+from viz.models.capture import capture_tokens
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layout import LoadedModel
 from viz.models.long.masks import attend_by_rows
@@ -27,6 +29,9 @@ from viz.models.tokens import Tokens
 
 Progress = Callable[[int], None]
 """Told how many layers are done."""
+
+MOST_WEIGHTS = 32_000_000
+"""Of a model that hands out its maps alone: all of them are kept, at three bytes a weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,11 +179,11 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
             two texts.
     """
     check_tokens(model, tokens)
+    at = len(tokens.ids) * 2 // 3
     if model.layers[0].layout.maps_only:
-        raise ModelError("maps", model=model.entry.id)
+        return _of_maps(model, tokens, at)
     if model.model.config.is_encoder_decoder:
         raise ModelError("streamed_pair")
-    at = len(tokens.ids) * 2 // 3
     watch = _Watch(model, at, progress)
     inputs: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
@@ -189,6 +194,24 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
     if len(watch.causal) != 1 or len(watch.layers) != model.n_layers:
         raise ModelError("streamed", option="layers")
     return LongCapture(tokens=tokens, layers=tuple(watch.layers), causal=watch.causal.pop(), witness_at=at)
+
+
+def longest(model: LoadedModel) -> int:
+    """Return how many tokens of a long text are read at most."""
+    n = model.n_layers * model.n_heads if model.layers[0].layout.maps_only else 1
+    return min(model.max_tokens, isqrt(MOST_WEIGHTS // n)) if n > 1 else model.max_tokens
+
+
+def _of_maps(model: LoadedModel, tokens: Tokens, at: int) -> LongCapture:
+    """The maps that a model hands out: q are the logarithms of their weights, and k picks them."""
+    calls = capture_tokens(model, tokens).calls
+    causal = not any(bool(call.options["allowed"].triu(1).any()) for call in calls)
+    masks = [RowMask(lambda _b, _h, at, keys, table=call.options["allowed"]: table[at, keys]) for call in calls]
+    layers = tuple(
+        _layer(call.q, call.k[:1], at=at, scale=1.0, causal=causal, allowed=mask)
+        for call, mask in zip(calls, masks, strict=True)
+    )
+    return LongCapture(tokens=tokens, layers=layers, causal=causal, witness_at=at)
 
 
 def long_seeded(tokens: Tokens, x: Tensor, weights: HeadWeights) -> LongCapture:

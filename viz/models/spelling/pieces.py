@@ -89,7 +89,7 @@ def parts(tokenizer: Any, ids: Sequence[int]) -> list[Part]:
         # A model's table may have more rows than its tokenizer has tokens, as Qwen2.5's has.
         if token is None:
             labels_or_bytes.append(f"⟨{number}⟩")
-        elif number in added and (of_bytes or of_latin or added[number].special):
+        elif number in added and (of_bytes or of_latin or added[number].special) and not _FALLBACK.fullmatch(token):
             labels_or_bytes.append(visible(token) or token)
         elif of_latin:
             labels_or_bytes.append(token.encode("latin-1"))

@@ -161,7 +161,8 @@ def as_maps(layer: Any, name: str, n_layers: int) -> Tensor:
     if values.dim() == 4 and values.shape[0] != 1:
         raise ValueError(
             f"{label} is {size}, and not (1, heads, queries, keys): it holds {values.shape[0]} texts, or has its heads "
-            "first. Hand over layer[:1] of each layer for the first text, layer.transpose(0, 1) if its heads are first."
+            "first, or layers. Hand over layer[:1] for the first text, layer.transpose(0, 1) if heads are "
+            "first, list(layer) if it holds layers."
         )
     values = values[0] if values.dim() == 4 else values
     if values.dim() == 2:
