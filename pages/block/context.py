@@ -19,7 +19,7 @@ from viz.frame.scene import Scene, SceneContext, chosen_head, mask_has_effect, m
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
-from viz.text import Translate, join_names, paragraph
+from viz.text import Translate, paragraph
 
 BLOCK = Choice("block", among=("encoder", "decoder", "both"))
 BOX = Choice("box", lambda codes: codes.first, among=lambda codes: codes.among)
@@ -106,7 +106,7 @@ def about(scene: Scene) -> None:
 
 
 def open_block(scene: Scene) -> BlockContext:
-    """Draw the chips of the blocks, of their design and of the head, and the target where one is written.
+    """Draw the chips of the blocks and of the head, the settings of their design, and the target where one is written.
 
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
@@ -121,7 +121,7 @@ def open_block(scene: Scene) -> BlockContext:
         names["encoder"] = t("block.which_own")
     with scene.chips.add(BLOCK.name, names[kind]):
         BLOCK.segments(t("block.which"), says=names.__getitem__)
-    with scene.chips.add("design", design_name(t, plan, built)):
+    with scene.chips.add_setting("design"):
         _design_controls(scene, built)
     context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
     if kind == "encoder":
@@ -149,13 +149,6 @@ def _design_controls(scene: Scene, built: str) -> None:
     NORM.segments(t("block.norm"), built, says=says, help=t("block.norm_help"))
     RESIDUAL.toggle(t("block.residual"), help=t("block.residual_help"))
     NORMALIZE.toggle(t("block.normalize"), help=t("block.normalize_help"))
-
-
-def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
-    """The design of the blocks in two or three words."""
-    place = built if plan.norm == "own" else plan.norm
-    codes = [place if plan.normalize else "no_norm", *["no_residual"] * (not plan.residual)]
-    return join_names(t, [t(f"block.variant_{code}") for code in codes])
 
 
 def target_control(t: Translate, text: str) -> str:

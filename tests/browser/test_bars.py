@@ -30,3 +30,16 @@ def test_bar_tooltip_by_pointer_and_keys(visit):
     wait_run(page)
     expect(page.locator(".st-key-two_places .bars")).to_be_visible()
     assert page.evaluate(LIBRARY) == 0
+
+
+def test_table_of_bars_sorts_by_column(visit):
+    """A press on a title puts its largest number first, another its smallest; every column is on a phone's screen."""
+    page = visit("heads", heads_view="numbers", viewport=(390, 844))
+    table, head = page.locator("table.bars"), page.locator(".bars th:nth-child(5)")
+    expect(page.locator(".st-key-section_numbers .take-away")).to_be_visible()
+    for order in ("descending", "ascending"):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", order)
+        values = [float(cell.get_attribute("data-value")) for cell in table.locator("td:nth-child(5)").all()]
+        assert len(set(values)) > 5 and values == sorted(values, reverse=order == "descending")
+    assert all(box["x"] + box["width"] <= 390 for box in (cell.bounding_box() for cell in table.locator("td").all()))

@@ -15,8 +15,7 @@ export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    // The places of the cards.
-    super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] });
+    super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] }); // where cards are
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
     this.print = () => this.draw();
     this.paper.addEventListener("change", this.print);
@@ -37,11 +36,8 @@ class PatchHeads extends LiveView {
   #build() {
     const { words, heads, title, rows: down, columns: across } = this.data;
     if (this.hasChanged("cards", [words, heads.map(({ layer }) => layer)])) {
-      this.picture = element("canvas", "whole", {
-        tabindex: "0",
-        role: "application",
-        "aria-label": words.picture_alt,
-      });
+      this.picture = element("canvas", "whole", { tabindex: "0", role: "application" });
+      this.picture.ariaLabel = words.picture_alt;
       this.asks = spoken();
       this.name = element("p", "name");
       this.right = element("div", "right");
@@ -116,18 +112,14 @@ class PatchHeads extends LiveView {
     this.root.dataset.drawn = `${shown.query.join("-")}`;
   }
 
-  /**
-   * The places of each head's two maps on the canvas, in its own pixels, which differ from the page's where it is
-   * enlarged.
-   */
+  /** The places of each head's two maps on the canvas, in its own pixels: where it is enlarged, the page's differ. */
   #places() {
     const outer = this.right.getBoundingClientRect(),
       scale = this.right.clientWidth / outer.width;
     return this.cards.map(({ places }) =>
       places.map((place) => {
         const { left, top, width, height } = place.getBoundingClientRect();
-        // Sharp edges.
-        return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale));
+        return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale)); // sharp
       }),
     );
   }
@@ -140,10 +132,7 @@ class PatchHeads extends LiveView {
     this.whole.frame(this.choice.query, colours.primary, 3);
   }
 
-  /**
-   * The cells of all heads are one bitmap, what is seen on the left and the windows on the right, a head below the
-   * other.
-   */
+  /** The cells of all heads are one bitmap: on the left the weights, on the right the windows, a head below the other. */
   #maps(places, colours) {
     const { rows, columns, seen: attention, windows, heads, choice } = this.data;
     const weights = image(heads.length * rows, 2 * columns, (at) => {

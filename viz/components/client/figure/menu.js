@@ -28,7 +28,7 @@ function linkOf() {
 function tableOf(table) {
   const read = (cell) => {
     const parts = Array.from(cell.childNodes, (part) => part.textContent.trim()).filter(Boolean);
-    const text = cell.querySelector("input")?.value ?? parts.join(" "),
+    const text = cell.querySelector("input")?.value ?? cell.dataset.value ?? parts.join(" "),
       plain = text.replace("−", "-");
     return /^-?\d+(\.\d+)?$/.test(plain) ? Number(plain) : text;
   };
@@ -61,6 +61,8 @@ function figureOf(place, facts, apart) {
       elements: [chart.querySelector(".svg-container")],
       tables: () => tablesOf(chart),
     };
+  const bars = place.querySelector(".bars");
+  if (bars) return { ...details, elements: [bars], tables: () => [tableOf(bars)] };
   const tables = () => view.asTables().map((table) => (table instanceof Element ? tableOf(table) : table));
   return { ...details, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
 }
@@ -104,11 +106,7 @@ class Menu {
     const page = getComputedStyle(document.querySelector(".stApp")),
       { root, button } = this,
       at = button.getBoundingClientRect();
-    [root.style.color, root.style.background, root.style.fontFamily] = [
-      page.color,
-      page.backgroundColor,
-      page.fontFamily,
-    ];
+    for (const name of ["color", "backgroundColor", "fontFamily"]) root.style[name] = page[name];
     if (!this.isOpen) root.showPopover();
     const { offsetWidth: wide, offsetHeight: high } = root;
     const top = at.bottom + AWAY + high <= innerHeight ? at.bottom + AWAY : Math.max(AWAY, at.top - AWAY - high);

@@ -32,12 +32,14 @@ class PageEnhancements {
     window.navigation?.addEventListener("currententrychange", this.onNavigate); // before Streamlit reads the address
     window.addEventListener("popstate", this.late);
     document.addEventListener("keydown", apply);
+    document.addEventListener("click", order);
     this.figures = new Figures((message) => this.setTriggerValue("plot", message));
     document.addEventListener("headlight-view", this.onChange); // the code of a view may come after its place
   }
 
   close() {
     document.removeEventListener("keydown", apply);
+    document.removeEventListener("click", order);
     document.removeEventListener("headlight-view", this.onChange);
     this.figures.close();
     this.watch.disconnect();
@@ -111,9 +113,7 @@ function groups() {
   }
 }
 
-/**
- * A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed.
- */
+/** A frame that scrolls is reached by the Tab key, then moved by the arrows. All are measured before one is changed. */
 function frames() {
   const scrolls = (frame) => frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
   const all = [...document.querySelectorAll(FRAMES)],
@@ -147,9 +147,7 @@ function apply(event) {
   if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true });
 }
 
-/**
- * A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves.
- */
+/** A sentence that a choice changes is read out where it stands, politely and whole; a view's say so themselves. */
 function sentences() {
   for (const sentence of document.querySelectorAll(SENTENCES)) {
     const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);
@@ -158,4 +156,17 @@ function sentences() {
     say(sentence, "aria-live", "polite");
     say(sentence, "aria-atomic", "true");
   }
+}
+
+/** Order the rows of a table of bars by a column: the largest first, or the smallest; the names as they came. */
+function order({ target }) {
+  const head = target.closest(".bars th:has(button)");
+  if (!head) return;
+  const { cellIndex: at, parentElement: heads } = head,
+    isDown = at > 0 && head.ariaSort !== "descending";
+  const numberOf = (row) => Number(row.cells[at].dataset.value ?? -Infinity),
+    sorted = (a, b) => (isDown ? numberOf(b) - numberOf(a) : numberOf(a) - numberOf(b)) || 0;
+  for (const cell of heads.cells) cell.ariaSort = null;
+  head.ariaSort = isDown ? "descending" : "ascending";
+  heads.after(...[...heads.parentElement.rows].slice(1).sort(sorted));
 }

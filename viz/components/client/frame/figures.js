@@ -2,7 +2,7 @@
 
 import { clickable, element } from "../lib/dom.js";
 
-const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular])",
+const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular], .stHtml:has(> .bars))",
   PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
@@ -46,7 +46,7 @@ export class Figures {
   }
 }
 
-/** A chart, or a view that says its numbers. */
+/** A chart, a table of bars, or a view that says its numbers. */
 function isPicture(figure) {
-  return figure.matches(".stPlotlyChart") || Boolean(figure.shadowRoot?.view?.asTables);
+  return figure.matches(".stPlotlyChart, .stHtml") || Boolean(figure.shadowRoot?.view?.asTables);
 }
