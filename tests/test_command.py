@@ -56,7 +56,6 @@ def test_show_opens_chosen_head(capsys, tmp_path):
         (["show", "nothing", TEXT, "-o", "a.html"], "nothing is no folder on this machine, and no model"),
         (["show", ".", TEXT, "-o", "a.html"], "config.json is missing"),
         ([*SHOW, "none/a.html"], "There is no folder none in which a file 'a.html' can be."),
-        ([*SHOW, "."], "is a folder: name a file in it"),
         ([*SHOW, "/proc/a.html"], "could not be written"),
         ([*SHOW, "a.html", "--layer=9"], "layer=9 has no maps here"),
         ([*SHOW, "a.html", "--head=-1"], "head=-1 is not from 0 to 7"),
