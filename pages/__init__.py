@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from viz import ROOT
+from viz import PACKAGE
 
 FIRST = "start"
 """The page that opens at ``/``: what this is, and the ways in. It has no text and no sections."""
@@ -23,7 +23,7 @@ LOOK_UP = ("glossary", "about")
 LESSONS = "lessons"
 """The list of lessons: a page with no text and no sections either, the first of the navigation but for ``FIRST``."""
 
-_OF_MODES = (LESSONS,) if (ROOT / "viz" / "modes" / "lesson").is_dir() else ()
+_OF_MODES = (LESSONS,) if (PACKAGE / "modes" / "lesson").is_dir() else ()
 """Pages that are there with their mode alone."""
 
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}

@@ -17,6 +17,7 @@ from viz.text import LANGUAGES, sentences
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "__init__": {"notebook"},  # viz.show, when it is first asked for
+    "__main__": {"notebook", "components", "models", "errors"},  # the command
     "notebook": {"notebook", "components", "figures", "models", "text", "core", "errors"},
     "serve": {"app", "streamlit_internals"},  # the hosted entry: an app, and the probe of what its safety needs
     "host": {
@@ -296,7 +297,7 @@ def wrong_ways(path: Path) -> Iterator[str]:
         if house == "core" and top != "viz" and top not in CORE_KNOWS and top not in sys.stdlib_module_names:
             yield f"{name(path)}: core knows torch only, not {top}"
         part = rest[0] if top == "viz" and rest else top
-        if top in OURS and part not in {"viz", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
+        if top in OURS and part not in {"viz", "IS_CHECKOUT", "PACKAGE", "PAGES", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
             yield f"{name(path)}: {house} may not import {module}"
         if house == top == "pages" and rest and rest[0] != path.relative_to(ROOT).parts[1]:
             yield f"{name(path)}: a page may not import its neighbour: {module}"
@@ -670,11 +671,13 @@ def test_requirements_equal_imports():
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
     bundled = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
     through_streamlit = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
-    notebook = outside([path for path in SOURCES if house_of(path) == "notebook"]) - set(run)
-    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - notebook
-    assert notebook == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
-    assert set(extra("notebook")) <= set(develop)
+    in_notebooks = outside([path for path in SOURCES if house_of(path) == "notebook"])
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
+    library = {re.split(r"\W", line)[0] for line in tomllib.loads(settings)["project"]["dependencies"]}
+    notebook = in_notebooks - set(run)
+    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - notebook
+    assert in_notebooks - library == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
+    assert set(extra("notebook")) <= {*develop, *run}
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")
     tools |= {"pytest-xdist"} if " -n " in recipes else set()

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from viz.notebook.show import show as show
     from viz.notebook.why import why as why
 
-ROOT = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parent
+IS_CHECKOUT = __name__ == "viz"
+# A wheel has the pages inside the package, and assets/ is a distribution of its own.
+PAGES = (PACKAGE.parent if IS_CHECKOUT else PACKAGE) / "pages"
+ROOT = PACKAGE.parent if IS_CHECKOUT else PACKAGE.with_name("headlight_viz_data")
 ASSETS = ROOT / "assets"
 
 
 def __getattr__(name: str) -> Any:
     """``show`` or ``why`` when it is first asked for."""
     if name not in ("show", "why"):
-        raise AttributeError(f"module 'viz' has no attribute {name!r}")
-    return getattr(import_module(f"viz.notebook.{name}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.notebook.{name}"), name)

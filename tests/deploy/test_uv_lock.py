@@ -61,11 +61,14 @@ def test_uv_lock_files_equal_requirements_lock():
 
 
 @pytest.mark.parametrize(
-    ("extra", "file"), [("", ""), ("app", "requirements.txt"), ("notebook", "requirements-notebook.txt")]
+    ("extra", "files"),
+    [("", ""), ("app", "requirements.txt requirements-data.txt"), ("notebook", "requirements-notebook.txt")],
 )
-def test_uv_lock_knows_todays_requirements(extra, file):
+def test_uv_lock_knows_todays_requirements(extra, files):
     """An entry of the lock for each requirement, with the versions that it allows today."""
-    lines = (ROOT / file).read_text("utf8") if file else "\n".join(PROJECT["project"]["dependencies"])
+    lines = "\n".join((ROOT / file).read_text("utf8") for file in files.split()) or "\n".join(
+        PROJECT["project"]["dependencies"]
+    )
     expected: dict[str, set[SpecifierSet]] = {}
     for package in requirements(lines):
         expected.setdefault(canonicalize_name(package.name), set()).add(package.specifier)

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from pages import EVERY, FIRST, NAVIGATION
 from pages.start.static_picture import PICTURES
-from viz import ROOT
+from viz import PACKAGE
 from viz.app.search import send_index
 from viz.frame.connection import loading
 from viz.frame.queue_notice import make_stores, serve
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from viz.app.public import PublicServer
 
 
-SCRIPT = ROOT / "viz" / "app" / "script" / "main.py"
+SCRIPT = PACKAGE / "app" / "script" / "main.py"
 
 
 @dataclass(frozen=True, kw_only=True)

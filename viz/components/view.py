@@ -12,6 +12,7 @@ answer says which of them Python has seen, so that a view knows an answer to an 
 """
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,9 +30,9 @@ from viz.params import Parameter
 from viz.params.session import sent_by_widget, then_redraw
 from viz.text import sentences
 
-PACKAGE = "headlight"
 LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))
 """The file that loads a view's code; its name holds a hash of its content, as all that a browser may keep for good."""
+PACKAGE = str(tomllib.loads((LOADER.parents[1] / "pyproject.toml").read_text("utf8"))["project"]["name"])
 
 
 @cache

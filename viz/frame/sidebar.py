@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from viz import ROOT
+from viz import PAGES
 from viz.components.view import View
 from viz.frame import modes, view
 from viz.frame.connection import loading
@@ -46,7 +46,7 @@ def language_control(t: Translate) -> None:
 
 def file_of(page: str) -> str:
     """The file by which Streamlit knows a page."""
-    return str(ROOT / "pages" / page / "page.py")
+    return str(PAGES / page / "page.py")
 
 
 def path_of(page: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def file_at(path: Any) -> Path:
     except OSError as error:
         raise _refusal(file, error) from error
     if is_folder:
-        raise IsADirectoryError(f"{file} is a folder: name a file in it, save_html({str(file / 'heads.html')!r}).")
+        raise IsADirectoryError(f"{file} is a folder: name a file in it, such as {str(file / 'heads.html')!r}.")
     if not has_folder or "\0" in str(file):
         raise FileNotFoundError(f"There is no folder {file.parent} in which a file {file.name!r} can be.")
     return file
@@ -81,3 +82,25 @@ def size_facts(around: Mapping[str, str], n_layers: int, n_heads: int, n: int) -
     """Say how many heads of how many tokens there are, and the day."""
     what = fill(around["layers"], layers=n_layers, heads=n_heads, n=n)
     return what, fill(around["saved"], date=date.today().isoformat())
+
+
+def no_head(layer: int, head: int, layers: Iterable[int], n_heads: int) -> str:
+    """Say which heads there are, in place of one that is not."""
+    numbers = ", ".join(map(str, layers))
+    return f"There is no layer {layer}, head {head} here: layers are {numbers}, with {n_heads} heads each."
+
+
+def with_heads(stack: PooledStack, places: Sequence[tuple[str, int, int]] | None) -> PooledStack:
+    """Return a stack with these of its heads whole.
+
+    Raises:
+        ValueError: if it has no such head.
+    """
+    if places is None:
+        return replace(stack, exact=range(stack.n_layers * stack.n_heads))
+    head_indices = []
+    for layer, head in ((layer, head) for name, layer, head in places if name == stack.name):
+        if layer not in stack.numbers or not 0 <= head < stack.n_heads:
+            raise ValueError(no_head(layer, head, stack.numbers, stack.n_heads))
+        head_indices.append(stack.numbers.index(layer) * stack.n_heads + head)
+    return replace(stack, exact=tuple(dict.fromkeys(head_indices)))

@@ -3,7 +3,6 @@
 import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +16,7 @@ from viz.components.take_away import PooledStack, Stack, packed_head, payload
 from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
 from viz.notebook.device import on_processor
-from viz.notebook.files import file_at, megabytes, places_of, pooled_fact, size_facts, write_file
+from viz.notebook.files import file_at, megabytes, no_head, places_of, pooled_fact, size_facts, with_heads, write_file
 from viz.notebook.maps import Maps
 from viz.notebook.still import LONGEST, Place, cut, describe, still_html
 from viz.text import fill, words_of
@@ -27,6 +26,11 @@ if TYPE_CHECKING:
 
 MOST_FILE_BYTES = 50_000_000
 """Of a saved file with every head whole; a mail program takes half of that, and a browser opens it in seconds."""
+
+
+class ChoiceError(traitlets.TraitError, ValueError):
+    """A choice that the maps do not have."""
+
 
 CHOICE = ("stack", "layer", "head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
 RENDER = """
@@ -130,7 +134,7 @@ class HeadGrid(anywidget.AnyWidget):
 
     def _with_exact(self, places: Sequence[Place] | None) -> list[Stack]:
         """Return the stacks with these heads whole, (stack, layer, head), or with all of them."""
-        return [_exact(stack, places) if isinstance(stack, PooledStack) else stack for stack in self._stacks]
+        return [with_heads(stack, places) if isinstance(stack, PooledStack) else stack for stack in self._stacks]
 
     @on_processor()
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
@@ -167,7 +171,7 @@ class HeadGrid(anywidget.AnyWidget):
         layer, head = self.layer if layer is None else layer, self.head if head is None else head
         maps = self._maps[self.stack]
         if layer not in maps.layers or not 0 <= head < maps.shape[0]:
-            raise ValueError(_no_head(layer, head, maps.layers, maps.shape[0]))
+            raise ValueError(no_head(layer, head, maps.layers, maps.shape[0]))
         rows, columns = self.tokens
         axes = words_of(self._lang, "axis")
         values = maps.head_with_rest(layer, head).numpy()
@@ -178,18 +182,18 @@ class HeadGrid(anywidget.AnyWidget):
         name, value = proposal["trait"].name, proposal["value"]
         stack = value if name == "stack" else self.stack
         if stack not in self._maps:
-            raise traitlets.TraitError(f"stack={stack!r} is none of {', '.join(self._maps)}.")
+            raise ChoiceError(f"stack={stack!r} is none of {', '.join(self._maps)}.")
         if name == "temperature" and not 0.1 <= value <= 10:
-            raise traitlets.TraitError(f"temperature={value} is not from 0.1 to 10.")
+            raise ChoiceError(f"temperature={value} is not from 0.1 to 10.")
         maps = self._maps[stack]
         if name == "layer" and value not in maps.layers:
             with_maps = ", ".join(map(str, maps.layers))
-            raise traitlets.TraitError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
+            raise ChoiceError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
         heads, queries, keys = maps.shape
         limits = {"head": heads, "query": queries, "key": keys, "several": len(maps.layers) * heads}
         numbers = value if name == "several" else [value]
         if name in limits and not all(number is None or 0 <= number < limits[name] for number in numbers):
-            raise traitlets.TraitError(f"{name}={value} is not from 0 to {limits[name] - 1}.")
+            raise ChoiceError(f"{name}={value} is not from 0 to {limits[name] - 1}.")
         return value
 
     @traitlets.observe("stack")
@@ -232,7 +236,7 @@ class HeadGrid(anywidget.AnyWidget):
         maps = self._maps[self.stack]
         for layer, head in places:
             if layer not in maps.layers or not 0 <= head < maps.shape[0]:
-                raise ValueError(_no_head(layer, head, maps.layers, maps.shape[0]))
+                raise ValueError(no_head(layer, head, maps.layers, maps.shape[0]))
         exact_heads = self._whole_bytes() if any(isinstance(stack, PooledStack) for stack in self._stacks) else 0
         is_pooled, facts = exact_heads > MOST_FILE_BYTES and heads != "all", list(self.notes)
         data, exact = self.data, self._with_exact(None)
@@ -273,27 +277,6 @@ class HeadGrid(anywidget.AnyWidget):
                 sizes = [len(packed_head(stack.open(*divmod(index, stack.n_heads)))[0]) for index in sample]
                 total += n * sum(sizes) // len(sizes)
         return total * 4 // 3
-
-
-def _no_head(layer: int, head: int, layers: Iterable[int], n_heads: int) -> str:
-    numbers = ", ".join(map(str, layers))
-    return f"There is no layer {layer}, head {head} here: layers are {numbers}, with {n_heads} heads each."
-
-
-def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
-    """Return a stack with these of its heads whole.
-
-    Raises:
-        ValueError: if it has no such head.
-    """
-    if places is None:
-        return replace(stack, exact=range(stack.n_layers * stack.n_heads))
-    head_indices = []
-    for layer, head in ((layer, head) for name, layer, head in places if name == stack.name):
-        if layer not in stack.numbers or not 0 <= head < stack.n_heads:
-            raise ValueError(_no_head(layer, head, stack.numbers, stack.n_heads))
-        head_indices.append(stack.numbers.index(layer) * stack.n_heads + head)
-    return replace(stack, exact=tuple(dict.fromkeys(head_indices)))
 
 
 def _place(choice: Mapping[str, Any]) -> Place:

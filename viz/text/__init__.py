@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from viz import ROOT
+from viz import PAGES
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _OPEN, _CLOSE = "\u2068", "\u2069"
@@ -42,7 +42,7 @@ def sentences(lang: str) -> Mapping[str, str]:
 
 def sources(lang: str) -> tuple[Path, ...]:
     """The files a language's texts stand in: the frame's, then a file for each page."""
-    return ROOT / "viz" / "text" / f"{lang}.toml", *sorted((ROOT / "pages").glob(f"*/{lang}.toml"))
+    return Path(__file__).with_name(f"{lang}.toml"), *sorted(PAGES.glob(f"*/{lang}.toml"))
 
 
 @cache

@@ -25,8 +25,8 @@ def notes_on(maps, tokens=TOKENS, **options):
 def test_documented_mistake_is_named(code, sentence):
     assert sentence and len(EXAMPLES) == 9
     scope = {}
-    exec(PARTS[0][0], scope)
-    assert sentence in eval(f"notes_on([{code.strip().removeprefix('viz.show([')}", scope | {"notes_on": notes_on})
+    exec(PARTS[0][0].replace("headlight_viz", "viz"), scope)
+    assert sentence in eval(f"notes_on([{code.strip().removeprefix('hl.show([')}", scope | {"notes_on": notes_on})
 
 
 def causal(*shape):
