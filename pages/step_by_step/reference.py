@@ -18,10 +18,12 @@ SQUARED_NORM = 2e-6
 """Tolerance of a Jacobian's squared norm; squared, as the norm of a saturated row is the root of a rounding error."""
 
 
-def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
+def weights(context: StepByStepContext, faults: Faults = RIGHT, *, no_key_bias: bool = False) -> Tensor:
     """softmax(Q Kᵀ · scale) of the head under the model's mask and the user's, with these faults."""
-    trace, options = context.trace, context.options
-    q, k = trace.q[context.head].double(), trace.k[context.group].double()
+    options = context.options
+    q, k = context.trace.q[context.head].double(), context.trace.k[context.group].double()
+    if no_key_bias and (b_k := context.projections["K"][2]) is not None:
+        k = k - b_k
     scores = (q @ k.T) * _scale(context, faults)
     if options["score_mod"] is not None:
         scores = options["score_mod"](scores)
@@ -36,6 +38,11 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
 def _scale(context: StepByStepContext, faults: Faults) -> float:
     """Return the source's scale, or the paper's where it sets none."""
     return 1.0 if faults.no_scale else context.call.options.get("scale") or 1 / math.sqrt(context.spec.d_k)
+
+
+def change_without_key_bias(context: StepByStepContext) -> float:
+    """Return the largest change of a weight when b_K is left out: q·b_K is the same for all keys of a row."""
+    return float((weights(context, no_key_bias=True) - weights(context)).abs().max())
 
 
 def weights_check(context: StepByStepContext) -> Check:

@@ -21,7 +21,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.heads import merge_heads, project, share_kv
 from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
-from viz.frame.format import number
+from viz.frame.format import at_most, number
 from viz.frame.modes import say
 from viz.frame.show import show_bars
 from viz.params import Flag
@@ -133,6 +133,8 @@ def _learned(context: StepByStepContext) -> None:
         say(t("step_by_step.shared", group=context.group, first=first, last=last))
     biased = any(bias is not None for _, _, bias in context.projections.values())
     say(t("step_by_step.bias" if biased else "step_by_step.no_bias"))
+    if context.projections["K"][2] is not None and not context.is_changed and not context.options["score_mod"]:
+        say(t("step_by_step.idle_bias", value=at_most(reference.change_without_key_bias(context))))
 
 
 def _projected(context: StepByStepContext) -> None:

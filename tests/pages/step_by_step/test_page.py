@@ -243,6 +243,22 @@ def test_output_length_includes_bias(visit):
     assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
+def test_key_bias_changes_no_weight(visit):
+    """By torch alone, with a bias a thousand times as long; where b_K is turned by positions nothing is claimed."""
+    call = compute.read(REAL).calls[3]
+    q, k = call.q[HEAD].double(), call.k[HEAD].double()
+    b_k = 1000 * call.projections.b_k[HEAD].double()
+    weights, shifted = (torch.softmax(q @ keys.T / math.sqrt(32), 1) for keys in (k, k + b_k))
+    assert b_k.norm() > 1
+    torch.testing.assert_close(weights, shifted, rtol=0, atol=1e-9)
+    start = translator("en")("step_by_step.idle_bias").partition("{")[0]
+    claims = [
+        any(sentence.startswith(start) for sentence in visible_sentences(visit(section="steps", step=2, **link)))
+        for link in ({}, {"source": "words"}, {"model": "SmolLM2-135M-Instruct"})
+    ]
+    assert claims == [True, False, False]
+
+
 def visible_sentences(app):
     return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
