@@ -47,7 +47,7 @@ def test_maps_equal_eager_and_notebook(name, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(FAMILIES | MORE))
 def test_notebook_shows_families(name, tmp_path):
-    """What the app opens ``viz.show`` opens: the layers and heads of every stack."""
+    """A family that the app opens is opened by ``viz.show``: the layers and heads of every stack."""
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
     target = {"target": TEXT} if theirs.config.is_encoder_decoder else {}
