@@ -167,7 +167,10 @@ def _with_maps(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, An
     """Run a model with eager attention; return what it gives, its maps by stack, who made them, and notes on them."""
     with keeping_weights(model), noting_makers(model) as makers, Products() as products:
         result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
-    stacks = _stacks(model, result)
+    stacks, kinds = _stacks(model, result), getattr(text_config(model), "layer_types", None) or ()
+    # MiniMax hands out the states of its linear layers among its maps.
+    if 0 < len(kinds) == len(maps := stacks.get("self", ())):
+        stacks["self"] = [None if kinds[i] == "linear_attention" else layer for i, layer in enumerate(maps)]
     # Few-bit weights are multiplied by functions of their own library.
     return result, stacks, makers, [] if hasattr(model, "hf_quantizer") else products.notes_on(stacks)
 

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 import viz
-from tests.checkpoints import MAPS, TEXT, eager, open_folder, save
+from tests.checkpoints import FAMILIES, MAPS, MORE, TEXT, eager, open_folder, save
 from tests.running import checked
 from tools.published import FAILED, REFUSED, WORKS, offer, open_everywhere
 from viz.models import ModelError, capture
@@ -42,6 +42,19 @@ def test_maps_equal_eager_and_notebook(name, tmp_path):
     every = torch.arange(ids.shape[1])
     for i, head in product(range(len(maps)), range(maps[0].shape[1])):
         assert_close(long.rows_of(i, head, every), maps[i][0, head], atol=1e-5, rtol=0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(FAMILIES | MORE))
+def test_notebook_shows_families(name, tmp_path):
+    """A family that the app opens is opened by ``viz.show``: the layers and heads of every stack."""
+    folder = save(name, tmp_path / name)
+    ours, theirs = open_folder(folder), eager(name, folder)
+    target = {"target": TEXT} if theirs.config.is_encoder_decoder else {}
+    stacks, grid = capture(ours, TEXT).stacks, viz.show(theirs, ours.tokenizer, TEXT, **target)
+    for stack, calls in stacks.items():
+        maps = grid._maps[stack if target else "self"]
+        assert (len(maps.layers), maps.shape[0]) == (len(calls), len(calls[0].q))
 
 
 def test_long_maps_are_bounded(tmp_path, monkeypatch):
