@@ -88,9 +88,11 @@ def test_missing_package_is_named(capsys, monkeypatch):
     monkeypatch.setattr(__main__, "_open", Mock(side_effect=error))
     assert main([*SHOW, "a.html"]) == 1
     assert "The package transformers is not installed: pip install" in capsys.readouterr().err
+    monkeypatch.setattr(__main__, "_open", Mock(side_effect=KeyboardInterrupt))
+    assert main([*SHOW, "a.html"]) == 130
 
 
-@pytest.mark.parametrize("arguments", [[], ["show"], [*SHOW, "a.html", "--layer=one"], ["why", "twin-g8", TEXT]])
+@pytest.mark.parametrize("arguments", [[], ["show"], [*SHOW, "a.html", "--layer=one"], WHY, ["app", "--port=65536"]])
 def test_wrong_use_exits_with_two(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
