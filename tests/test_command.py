@@ -75,7 +75,6 @@ def test_fault_is_a_sentence(arguments, sentence, capsys, monkeypatch, tmp_path)
 
 
 def test_hub_without_address_is_told(capsys, monkeypatch):
-    """The hub's own library tries again for minutes."""
     entry = next(entry for entry in registry.entries() if not entry.is_here())
     monkeypatch.setattr(registry, "hub", lambda: registry.Reachability("nowhere.invalid"))
     monkeypatch.setattr(registry.Entry, "is_here", lambda _: False)
@@ -104,8 +103,6 @@ def test_app_is_handed_its_options(monkeypatch, tmp_path):
     monkeypatch.setattr(runpy, "run_module", lambda module, **_: runs.append((module, sys.argv)))
     monkeypatch.setattr(sys, "argv", [])
     assert main(EXAMPLES[-1]) == main(["app", "--model", str(tmp_path)]) == 0
-    script = str(ROOT / "app.py")
-    assert runs == [
-        ("streamlit", ["streamlit", "run", "--server.port=8501", script, "--"]),
-        ("streamlit", ["streamlit", "run", script, "--", "--model", str(tmp_path)]),
-    ]
+    script, model = str(ROOT / "app.py"), str(tmp_path)
+    with_port, with_model = ["--server.port=8501", script, "--"], [script, "--", "--model", model]
+    assert runs == [("streamlit", ["streamlit", "run", *rest]) for rest in (with_port, with_model)]
