@@ -75,7 +75,6 @@ def test_fault_is_a_sentence(arguments, sentence, capsys, monkeypatch, tmp_path)
 
 
 def test_hub_without_address_is_told(capsys, monkeypatch):
-    """The hub's own library tries again for minutes."""
     entry = next(entry for entry in registry.entries() if not entry.is_here())
     monkeypatch.setattr(registry, "hub", lambda: registry.Reachability("nowhere.invalid"))
     monkeypatch.setattr(registry.Entry, "is_here", lambda _: False)
@@ -88,9 +87,11 @@ def test_missing_package_is_named(capsys, monkeypatch):
     monkeypatch.setattr(__main__, "_open", Mock(side_effect=error))
     assert main([*SHOW, "a.html"]) == 1
     assert "The package transformers is not installed: pip install" in capsys.readouterr().err
+    monkeypatch.setattr(__main__, "_open", Mock(side_effect=KeyboardInterrupt))
+    assert main([*SHOW, "a.html"]) == 130
 
 
-@pytest.mark.parametrize("arguments", [[], ["show"], [*SHOW, "a.html", "--layer=one"], ["why", "twin-g8", TEXT]])
+@pytest.mark.parametrize("arguments", [[], ["show"], [*SHOW, "a.html", "--layer=one"], WHY, ["app", "--port=65536"]])
 def test_wrong_use_exits_with_two(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
@@ -102,8 +103,6 @@ def test_app_is_handed_its_options(monkeypatch, tmp_path):
     monkeypatch.setattr(runpy, "run_module", lambda module, **_: runs.append((module, sys.argv)))
     monkeypatch.setattr(sys, "argv", [])
     assert main(EXAMPLES[-1]) == main(["app", "--model", str(tmp_path)]) == 0
-    script = str(ROOT / "app.py")
-    assert runs == [
-        ("streamlit", ["streamlit", "run", "--server.port=8501", script, "--"]),
-        ("streamlit", ["streamlit", "run", script, "--", "--model", str(tmp_path)]),
-    ]
+    script, model = str(ROOT / "app.py"), str(tmp_path)
+    with_port, with_model = ["--server.port=8501", script, "--"], [script, "--", "--model", model]
+    assert runs == [("streamlit", ["streamlit", "run", *rest]) for rest in (with_port, with_model)]

@@ -12,8 +12,15 @@ from viz import ASSETS, IS_CHECKOUT, PACKAGE, ROOT
 if TYPE_CHECKING:
     from viz.models.layout import LoadedModel
 
-CODES = "Exit codes: 0 done; 1 not done, a sentence on standard error says why; 2 wrong use of the command."
+CODES = "Exit codes: 0 done; 1 not done, standard error says why; 2 wrong use; 130 interrupted."
 MODEL = "name of a model that Headlight knows (all-MiniLM-L6-v2), or a folder that save_pretrained wrote"
+
+
+def port(text: str) -> int:
+    """Return the number of a port; argparse names this function where it is none."""
+    if not 0 < (number := int(text)) < 2**16:
+        raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
+    return number
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     app = commands.add_parser("app", help="the app, in the browser", epilog=CODES)
     app.add_argument("--model", action="append", default=[], metavar="FOLDER", help="folder with a model of your own")
-    app.add_argument("--port", type=int, metavar="N", help="of the server, 8501 if it is free")
+    app.add_argument("--port", type=port, metavar="N", help="of the server, 8501 if it is free")
     return parser
 
 
@@ -106,10 +113,10 @@ def _app(options: argparse.Namespace) -> None:
         raise FileNotFoundError('The app needs more than the library: pip install "headlight-viz[app]".')
     if absent := next((folder for folder in options.model if not Path(folder).expanduser().exists()), None):
         raise FileNotFoundError(f"There is no folder {absent}.")
-    port = [f"--server.port={options.port}"] if options.port is not None else []
+    server = [f"--server.port={options.port}"] if options.port else []
     models = [part for folder in options.model for part in ("--model", folder)]
     script = ROOT / "app.py" if IS_CHECKOUT else PACKAGE / "entry" / "app.py"
-    sys.argv = ["streamlit", "run", *port, str(script), "--", *models]
+    sys.argv = ["streamlit", "run", *server, str(script), "--", *models]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
@@ -118,6 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         {"show": _show, "why": _why, "app": _app}[options.command](options)
+    except KeyboardInterrupt:
+        return 130
     except ModuleNotFoundError as error:
         sentence = f'The package {error.name} is not installed: pip install "headlight-viz[app,notebook]".'
     except (ValueError, OSError, ImportError) as error:
