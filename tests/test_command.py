@@ -100,7 +100,7 @@ def test_wrong_use_exits_with_two(arguments, capsys):
 
 def test_app_is_handed_its_options(monkeypatch, tmp_path):
     runs = []
-    monkeypatch.setattr(runpy, "run_module", lambda module, **_: runs.append((module, sys.argv)))
+    monkeypatch.setattr(runpy, "run_module", lambda module, **_: runs.append((module, [*sys.argv])))
     monkeypatch.setattr(sys, "argv", [])
     assert main(EXAMPLES[-1]) == main(["app", "--model", str(tmp_path)]) == 0
     script, model = str(ROOT / "app.py"), str(tmp_path)

@@ -116,7 +116,7 @@ def _app(options: argparse.Namespace) -> None:
     server = [f"--server.port={options.port}"] if options.port else []
     models = [part for folder in options.model for part in ("--model", folder)]
     script = ROOT / "app.py" if IS_CHECKOUT else PACKAGE / "entry" / "app.py"
-    sys.argv = ["streamlit", "run", *server, str(script), "--", *models]
+    sys.argv[:] = ["streamlit", "run", *server, str(script), "--", *models]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 

@@ -21,7 +21,6 @@ from pages.next_word.decoders import (
 from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz.core.random_place import random_place
-from viz.frame.available_models import megabytes_to_fetch
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
@@ -29,7 +28,6 @@ from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, SceneContext, provenance, say_layer_kinds, unknown_tokens
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
-from viz.models.registry import SMALL_DECODER
 from viz.models.stream import has_words, logit_cap, writable_token
 from viz.models.tokens import Tokens, guesses
 from viz.params import Text
@@ -111,7 +109,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
     The chips come first, so that they do not push down the elements below.
     """
     source, example = _decoders_source(scene)
-    if source is not None and example and source.model in OF_TWINS and megabytes_to_fetch(SMALL_DECODER):
+    if source is not None and example and default_decoder() in OF_TWINS:
         offer_decoder(scene.t, source.model, _silent(scene))
         return None
     context = None if source is None else _choose(scene, source, example)

@@ -36,8 +36,8 @@ def default_decoder() -> str:
 
 
 def default_model() -> str:
-    """Return the page's default model: a decoder, but the app's where the small decoder is to be fetched first."""
-    return DEFAULT_MODEL if megabytes_to_fetch(SMALL_DECODER) else default_decoder()
+    """Return the page's default model: a decoder that writes English, or the app's, which has nothing to say."""
+    return DEFAULT_MODEL if default_decoder() in TWINS else default_decoder()
 
 
 def default_text() -> str:
@@ -50,7 +50,7 @@ def default_text() -> str:
     entry = models_here().get(name)
     if entry and entry.id != default and (entry.writes or (entry.path is not None and has_words(model(entry.id)))):
         return first_text()
-    if name and name != default and megabytes_to_fetch(SMALL_DECODER):
+    if name and name != default and default in TWINS:
         # The app's model knows no Chinese.
         return opening(SMALL_DECODER, "en").text
     return opening(default if name else twin() or default, LANG.value).text
@@ -78,7 +78,8 @@ def offer_decoder(t: Translate, name: str, silent: str) -> None:
     """Offer to fetch the decoder that writes English, and below it the twin that is here."""
     with row("missing"):
         st.caption(paragraph(silent, t("next_word.missing", model=SMALL_DECODER)), width="content")
-        _fetch_button(t, "primary")
+        if megabytes_to_fetch(SMALL_DECODER):
+            _fetch_button(t, "primary")
     with row("take"):
         st.caption(_what_twin_is(t, name), width="content")
         preset_button(t, name)

@@ -2,6 +2,8 @@
 
 from contextvars import ContextVar
 
+import streamlit as st
+
 from viz.params.session import RECORD
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
@@ -24,4 +26,4 @@ def is_run() -> bool:
 def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if _is_run.get() is not False:
-        _is_run.set(RECORD.exists())
+        _is_run.set(RECORD.name in st.session_state)

@@ -69,14 +69,6 @@ def test_opening_asks_small_decoder(open_app, lang, text, word, chance):
     assert float(next(iter(plotted.series.values()))[0]) == pytest.approx(chance, abs=0.005)
 
 
-def test_opening_without_small_decoder_asks_twin(open_app, twins_only):
-    """One sentence says what the twin knows."""
-    app = open_app("next_word")
-    assert not app.info and not app.error
-    assert app.text_area(key="text").value == COPY.text
-    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [element.value for element in app.caption]
-
-
 def test_silent_model_has_decoder_read(open_app, twins_only):
     """A model that was chosen and says nothing is named in a sentence, and one click chooses the decoder."""
     app = open_app("next_word", model=compute.DEFAULT_MODEL)
@@ -84,8 +76,8 @@ def test_silent_model_has_decoder_read(open_app, twins_only):
     assert any(element.value.startswith(sentences) for element in app.caption) and not app.info
     app.button(key="take_twin-g8").click().run()
     assert not app.exception
-    assert link(app) == {}
-    assert app.session_state["model"] == "twin-g8"
+    assert link(app) == {"model": "twin-g8"}
+    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [element.value for element in app.caption]
 
 
 def test_other_decoder_is_two_clicks_away(open_app, twins_only):
@@ -96,12 +88,11 @@ def test_other_decoder_is_two_clicks_away(open_app, twins_only):
     assert app.text_area(key="text").value == COPY.text
 
 
-@pytest.mark.parametrize("link", [{}, {"source": "words"}, {"text": "the dog saw a cat"}, {"model": "animals-en-zh"}])
-def test_example_reads_text_of_box(open_app, twins_only, link):
-    app = open_app("next_word", **link)
-    text = app.text_area(key="text").value
-    assert text == link.get("text", COPY.text)
-    assert app.selectbox(key="next_at").options == [f"{i} · {word}" for i, word in enumerate(text.split())]
+def test_example_reads_text_of_box(open_app):
+    """Seeded heads say nothing: a twin reads their words."""
+    packaged_file(SMALL_DECODER)
+    app = open_app("next_word", source="words", text="the dog saw a cat")
+    assert app.selectbox(key="next_at").options == ["0 · the", "1 · dog", "2 · saw", "3 · a", "4 · cat"]
 
 
 @pytest.mark.parametrize("model", ["", "multilingual-e5-small"])
@@ -113,7 +104,7 @@ def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     selection = {"model": model} if model else {}
     app = open_app("heads", lang="zh", text=text, **selection)
     app.switch_page(file_of("next_word")).run()
-    assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
+    assert app.text_area(key="text").value == presets.opening(SMALL_DECODER, "en").text and link(app) == {"lang": "zh"}
     app.switch_page(file_of("masks")).run()
     assert app.text_area(key="text").value == text
     assert link(app) == {"lang": "zh", "text": text} | selection
@@ -275,8 +266,9 @@ def test_sampling_seed_reproduces_text(open_app):
 # --- Which head wrote it ---------------------------------------------------------------------------------------------
 
 
-def test_example_part_opens_with_its_model(open_app, twins_only):
-    app = open_app("next_word", section="attribution")
+def test_example_part_opens_with_its_model(open_app):
+    packaged_file(SMALL_DECODER)
+    app = open_app("next_word", section="attribution", source="words", text=COPY.text)
     app.button(key="open_heads").click().run()
     assert (app.session_state["model"], app.session_state["text"]) == ("twin-g8", COPY.text)
 
