@@ -10,7 +10,6 @@ from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.errors import ModelError
-from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.modes.figure_facts import note
 from viz.frame.scene import Scene, SceneContext, say_layer_kinds, unsupported_part
@@ -162,4 +161,4 @@ def about(scene: Scene) -> None:
     source = scene.choice.source
     st.caption(scene.t(f"atlas.{source.kind}_line", model=source.model))
     if source.kind == "model":
-        say_layer_kinds(scene.t, model(source.model), scene.capture.calls[scene.choice.layer])
+        say_layer_kinds(scene)

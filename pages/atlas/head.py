@@ -10,8 +10,8 @@ from pages.atlas.context import SIZES, AtlasContext, format_score
 from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
 from viz.frame.compute import model
+from viz.frame.examples import go_to_head
 from viz.frame.modes import say
-from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
 from viz.models.tokens import guesses, labels
@@ -116,7 +116,7 @@ def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int,
             st.text(f"{format_score(name, value)} · {content}")
             return
         label = t("atlas.open", value=format_score(name, value))
-        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, content, place)):
+        if st.button(label, key=f"atlas_open_{key}", on_click=go_to_head, args=(context.source.model, content, place)):
             st.switch_page(file_of("heads"))
         st.text(content, width="stretch")
 
@@ -131,15 +131,6 @@ def text_content(context: AtlasContext, name: str, number: int) -> str:
         first = [token for token, added in zip(ids, special, strict=True) if not added][: len(ids) // 2]
         return " ".join(labels(tokenizer, first[:8])) + " …"
     return context.atlas.lines[number]
-
-
-def _go(name: str, text: str, place: tuple[int, int]) -> None:
-    """Set the parameters with which the page of heads opens."""
-    SOURCE.choose("model")
-    MODEL.choose(name)
-    TEXT.choose(text)
-    LAYER.choose(place[0])
-    HEAD.choose(place[1])
 
 
 def _short(numbers: tuple[str, ...]) -> str:

@@ -35,11 +35,7 @@ def models() -> tuple[Model, ...]:
     return tuple(Model(**entry) for entry in entries)
 
 
-def users_of(*features: str) -> list[str]:
-    """Return the names of the models that have one of the features."""
-    return [f"{model.name} ({model.year})" for model in models() if model.features.keys() & set(features)]
-
-
 def show_users(t: Translate, *features: str) -> None:
     """Say which of the models have one of the features."""
-    st.caption(t("attention_today.users", names=", ".join(users_of(*features))))
+    names = [f"{model.name} ({model.year})" for model in models() if model.features.keys() & set(features)]
+    st.caption(t("attention_today.users", names=", ".join(names)))

@@ -28,11 +28,6 @@ BOUNDS = (
 )
 
 
-def attend_capped(layer: Layer, cap: float) -> AttentionTrace:
-    """Attend with a soft cap in place of the model's own."""
-    return layer.attend(score_mod=soft_cap(cap))
-
-
 def norm_of(layer: Layer, gain: float) -> QKNorm:
     """Return a norm of each head by itself, of queries and keys as they are compared."""
     gains = layer.q.new_full((layer.q.shape[-1],), gain)
@@ -51,11 +46,11 @@ def without_bias(layer: Layer) -> Layer:
 
 
 def attend_each_way(layer: Layer, cap: float, norm: QKNorm) -> dict[str, AttentionTrace]:
-    """Attend without the division, as the standard has it, with a soft cap and with a norm."""
+    """Attend without the division, as the standard has it, with a soft cap in place of its own, and with a norm."""
     return {
         "undivided": layer.attend(score_mod=None, scale=1.0),
         STANDARD: layer.attend(score_mod=None),
-        "cap": attend_capped(layer, cap),
+        "cap": layer.attend(score_mod=soft_cap(cap)),
         "norm": attend_normed(layer, norm),
     }
 

@@ -28,8 +28,8 @@ def draw(context: HeadsContext) -> list[Check]:
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
         value = part(float(row[best])) if weights else number(float(row[best]), 3)
-        names = {"query": _name(context, query), "key": _name(context, best, key=True)}
-        sentence = t(f"heads.row_{view.what}", value=value, **names)
+        pair = {"query": _name(context, query), "key": _name(context, best, key=True)}
+        sentence = t(f"heads.row_{view.what}", value=value, **pair)
     else:
         # The query is fully masked, or its keys are hidden.
         sentence = t("head_grid.says_blind", q=_name(context, query))
@@ -45,7 +45,8 @@ def draw(context: HeadsContext) -> list[Check]:
     st.text(sentence)
     if weights:
         _say_nowhere(context, query)
-    _row_list(context)
+    names = [list_token(i, label) for i, label in enumerate(scene.capture.queries.labels)]
+    QUERY.selectbox(t("heads.row_of"), row_places(context), says=names.__getitem__, width=260)
     at_temperature_one(context)
     _say_sum(context, query)
     return [check_row(scene, context.head), *([_shown_check(context, query)] if weights else [])]
@@ -102,10 +103,3 @@ def row_places(context: HeadsContext) -> Places:
     """Return the rows to choose from; -1 stands for none, while no row is locked in the grid."""
     labels = context.scene.capture.queries.labels
     return Places(labels, max(0, opening_query(context.scene)), range(len(labels)))
-
-
-def _row_list(context: HeadsContext) -> None:
-    """Draw the list of the words that look."""
-    labels = context.scene.capture.queries.labels
-    names = [list_token(i, label) for i, label in enumerate(labels)]
-    QUERY.selectbox(context.t("heads.row_of"), row_places(context), says=names.__getitem__, width=260)

@@ -76,7 +76,7 @@ def about(scene: Scene) -> None:
     line = source_line(scene, "long_text", layers=scene.capture.n_layers)
     st.caption(paragraph(line, model_own(t, source.model)) if source.kind == "model" else line)
     if source.kind == "model":
-        say_layer_kinds(t, model(source.model), scene.capture.calls[scene.choice.layer])
+        say_layer_kinds(scene)
 
 
 def open_long_text(scene: Scene) -> LongTextContext | None:

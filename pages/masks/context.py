@@ -18,9 +18,7 @@ from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import QUERY, SECTION, Places
-from viz.models.capture import Call
 from viz.params.memory import Remembered
-from viz.text import Translate
 
 WITHOUT_CHIP = ("editor", "decoding", "layers")
 """Sections without the mask's chip: in one the picture chooses the mask, the others have masks of their own."""
@@ -42,36 +40,31 @@ class MasksContext(SceneContext):
     mask: specs.Mask
 
     @property
-    def call(self) -> Call:
-        """The layer on the whole text."""
-        return self.scene.capture.calls[self.scene.choice.layer]
-
-    @property
     def q(self) -> Tensor:
         """Queries of every head, (H, n, d_k)."""
-        return self.call.q[:, : self.n]
+        return self.scene.call.q[:, : self.n]
 
     @property
     def k(self) -> Tensor:
         """Keys of every key/value head, (G, n, d_k)."""
-        return self.call.k[:, : self.n]
+        return self.scene.call.k[:, : self.n]
 
     @property
     def v(self) -> Tensor:
         """Values of every key/value head, (G, n, d_v)."""
-        return self.call.v[:, : self.n]
+        return self.scene.call.v[:, : self.n]
 
     @property
     def model_allowed(self) -> Tensor:
         """The model's own mask of the head, (n, n); all True where it has none."""
-        allowed: Tensor | None = self.call.options.get("allowed")
+        allowed: Tensor | None = self.scene.call.options.get("allowed")
         mask = torch.ones(1, 1, dtype=torch.bool) if allowed is None else allowed[..., : self.n, : self.n]
         return (mask[self.head] if mask.ndim > 2 else mask).expand(self.n, self.n)
 
     @property
     def options(self) -> Mapping[str, Any]:
         """Options of the layer's attention but its mask: its bias and scale."""
-        return {k: value for k, value in options_of_first(self.call.options, self.n).items() if k != "allowed"}
+        return {k: value for k, value in options_of_first(self.scene.call.options, self.n).items() if k != "allowed"}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -126,7 +119,12 @@ def open_masks(scene: Scene) -> MasksContext:
     mask = scene.choice.mask
     if SECTION.value not in WITHOUT_CHIP:
         with scene.chips.add("mask", t(f"chips.mask_{mask.kind}")):
-            _mask_pills(t)
+            MASK.pills(
+                t("choice.mask"),
+                says=lambda code: t(f"masks.name_{code}"),
+                on_change=begin_painting,
+                label_visibility="collapsed",
+            )
             mask_details(t, mask.kind)
     if n < len(scene.labels):
         st.caption(t("masks.first", n=n))
@@ -135,16 +133,6 @@ def open_masks(scene: Scene) -> MasksContext:
     context = MasksContext(scene=scene, n=n, head=head, query=QUERY.read(places), places=places, mask=mask)
     BASE_MASK.set(to_code(context.page_mask))
     return context
-
-
-def _mask_pills(t: Translate) -> None:
-    """Draw a button for each mask."""
-    MASK.pills(
-        t("choice.mask"),
-        says=lambda code: t(f"masks.name_{code}"),
-        on_change=begin_painting,
-        label_visibility="collapsed",
-    )
 
 
 def begin_painting() -> None:

@@ -98,9 +98,8 @@ def _open(kind: str) -> None:
 def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None:
     t, spec, n = context.t, context.scene.trace.projections.spec, context.n
     rows, full_cost = [], attention_flops(spec, n_queries=n, n_keys=n)
-    call = context.scene.capture.calls[context.scene.choice.layer]
     # Only a plain layer has the four projections that are counted here.
-    is_plain = not unsupported_part(call, ("sink",))
+    is_plain = not unsupported_part(context.scene.call, ("sink",))
     for kind, mask in visible_by_kind.items():
         n_visible = int(mask.sum())
         flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=n_visible)

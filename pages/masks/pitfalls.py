@@ -35,15 +35,11 @@ EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
 
 
-def _in_double(scores: Tensor, visible: Tensor) -> Tensor:
-    return softmax_add_1e9(scores.double(), visible).float()
-
-
 WAYS: dict[str, Way] = {
     "bare": softmax_inf_fill,
     "filled": softmax_replace_1e9,
     "shifted": softmax_add_1e9,
-    "double": _in_double,
+    "double": lambda scores, visible: softmax_add_1e9(scores.double(), visible).float(),
     "sdpa": sdpa_weights,
     "ours": masked_softmax,
 }
@@ -63,7 +59,7 @@ def empty_row(context: MasksContext) -> list[Check]:
         table.append(
             {
                 t("masks.t_way"): t(f"masks.way_{name}"),
-                t("masks.t_weights"): _range(weights),
+                t("masks.t_weights"): span(number(float(weights.min())), number(float(weights.max()))),
                 t("masks.t_sum"): number(float(weights.sum()), 3),
                 t("masks.t_length"): number(length, 3),
             }
@@ -87,10 +83,6 @@ def explain_empty_row(context: MasksContext) -> str:
     st.latex(EMPTY_ROW)
     st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
     return EMPTY_ROW
-
-
-def _range(weights: Tensor) -> str:
-    return span(number(float(weights.min())), number(float(weights.max())))
 
 
 def _with_causal_default(context: MasksContext) -> MasksContext:

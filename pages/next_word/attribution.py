@@ -13,9 +13,10 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
 from viz.frame.checks import Check, check
+from viz.frame.examples import go_to_head
 from viz.frame.format import number
 from viz.frame.modes import say
-from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
+from viz.frame.shared import MODEL, TEXT
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
 from viz.params import Int
@@ -126,21 +127,12 @@ def _open(context: NextWordContext, attribution: Attribution, selection: tuple[i
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
         if st.button(
-            label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, selection)
+            label, key="open_heads", on_click=go_to_head, args=(context.source.model, context.source.text, selection)
         ):
             # The defaults of this page are choices for that one.
             for parameter in (MODEL, TEXT):
                 parameter.omit_from_link("")
             st.switch_page(file_of("heads"))
-
-
-def _go(name: str, text: str, head: tuple[int, int]) -> None:
-    """Set the parameters with which the page of heads opens."""
-    SOURCE.choose("model")
-    MODEL.choose(name)
-    TEXT.choose(text)
-    LAYER.choose(head[0])
-    HEAD.choose(head[1])
 
 
 def _largest(context: NextWordContext, sorted_parts: list[Part]) -> None:

@@ -267,4 +267,4 @@ def about(scene: Scene) -> None:
         return
     spec = scene.trace.projections.spec
     st.caption(t("next_word.model_line", model=source.model, layers=scene.capture.n_layers, H=spec.H, G=spec.G))
-    say_layer_kinds(t, model(source.model), scene.capture.calls[scene.choice.layer])
+    say_layer_kinds(scene)

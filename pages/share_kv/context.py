@@ -22,7 +22,6 @@ from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.scene import Scene, SceneContext, mask_has_effect, model_own
 from viz.frame.shared import HEAD, MODEL, N_KV_HEADS, SOURCE, Sizes
-from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate
 from viz.text.sizes import size
@@ -41,11 +40,6 @@ class ShareKvContext(SceneContext):
     """
 
     n_kv_heads: int
-
-    @property
-    def call(self) -> Call:
-        """The source's layer: its input, and the options of its attention."""
-        return self.scene.capture.calls[self.scene.choice.layer]
 
     @property
     def is_model(self) -> bool:

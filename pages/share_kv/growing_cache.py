@@ -54,7 +54,7 @@ def _say_what_differs(context: ShareKvContext) -> None:
 def _checks(context: ShareKvContext, n: int) -> list[Check]:
     layer, L = context.layer, context.scene.capture.n_layers
     q, k, v = (x[:, :n] for x in (layer.q, layer.k, layer.v))
-    options = options_of_first(context.call.options, n)
+    options = options_of_first(context.scene.call.options, n)
     options.pop("allowed", None)
     so_far = torch.ones(n, n, dtype=torch.bool).tril()
     off = heads_off(decode(q, k, v, **options), q, k, v, allowed=so_far, **options)

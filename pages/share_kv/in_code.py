@@ -142,7 +142,7 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
     off = errors.tiled if version == "tiled" else errors.module
     numbers = {"off": at_most(off), "G": context.n_kv_heads, "layer": context.scene.layer_number}
     say(t(f"share_kv.in_code.{version}_says", **numbers))
-    if context.call.rotary:
+    if context.scene.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 
 
@@ -173,7 +173,7 @@ def _checks(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> list[Ch
         check("share_kv.in_code.check_raise", len(ran), 0.0, n=len(must_raise), G=G),
     ]
     # Else q and k are rotated or normalised between projection and attention.
-    if not context.call.is_changed:
+    if not context.scene.call.is_changed:
         with torch.inference_mode():
             module = load_grouped(layer.projections, scale=options.get("scale"))
             output = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **options))[0]

@@ -126,7 +126,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         place.caption(t("share_kv.latent.as_trained", own=context.kv_heads_before))
     if has_own_scores(context):
         st.caption(t("share_kv.latent.own_scores"))
-    if context.call.is_changed:
+    if context.scene.call.is_changed:
         st.caption(t("share_kv.latent.unturned"))
     _say_deepseek(context)
     return [*_checks(layer, width, trace), *_shown_checks(context, layer, width, maps_in_browser, head)]
@@ -134,7 +134,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 def has_own_scores(context: ShareKvContext) -> bool:
     """Return True if the layer's weights are not the softmax of its scores divided by the root of d_k."""
-    options, root = context.call.options, context.spec.d_k**-0.5
+    options, root = context.scene.call.options, context.spec.d_k**-0.5
     is_by_root = math.isclose(options.get("scale") or root, root, rel_tol=1e-6)
     return not is_by_root or any(options.get(name) is not None for name in ("bias", "score_mod"))
 

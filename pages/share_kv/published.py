@@ -80,7 +80,9 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _draw_alike(context: ShareKvContext, picture: DeltaGenerator) -> list[Check]:
     """Draw a model whose layers are all alike: curves for several G, and the numbers at the chosen length."""
     t = context.t
-    _choose_sizes(t)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        BATCH.number_input(t("share_kv.batch"), width=150)
+        NUMBER.selectbox(t("share_kv.number"), width=130)
     sizes = _read_sizes()
     draw_groups(context)
     spec = sizes.attention
@@ -104,13 +106,6 @@ def _choose(t: Translate) -> tuple[str, int]:
         name = PRESET.selectbox(t("share_kv.preset"), width=200)
         n = N_TOKENS.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
     return name, n
-
-
-def _choose_sizes(t: Translate) -> None:
-    """Draw the controls of batch and number format."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        BATCH.number_input(t("share_kv.batch"), width=150)
-        NUMBER.selectbox(t("share_kv.number"), width=130)
 
 
 def _read_sizes() -> Sizes:

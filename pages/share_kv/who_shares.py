@@ -92,7 +92,7 @@ def _checks(context: ShareKvContext, layer: MultiHeadTrace) -> list[Check]:
         off = (alone - layer.head_outputs).abs().max()
         checks.append(check("share_kv.check_mqa", off, share * largest(layer.head_outputs)))
     # RoPE rotates k after its projection, so that k is not X W_K.
-    if not context.call.is_changed:
+    if not context.scene.call.is_changed:
         weights = layer.projections
         k = linear(layer.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
         checks.append(check("share_kv.check_pool", (k - layer.k).abs().max(), 1e-4 * largest(k), G=G))

@@ -75,7 +75,7 @@ def _table(context: StackingContext, variants: list[Sharing]) -> None:
         "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in variants],
         "parameters": [sharing.parameters for sharing in variants],
         "flops": [sharing.flops for sharing in variants],
-        "cosine": [_last_cosine(sharing) for sharing in variants],
+        "cosine": [statistic(sharing.similarity.cosine[-1]) for sharing in variants],
         "length": [statistic(sharing.similarity.length[-1]) for sharing in variants],
     }
     grouped = st.column_config.NumberColumn(format="localized")
@@ -83,11 +83,6 @@ def _table(context: StackingContext, variants: list[Sharing]) -> None:
         {t(f"stacking.layer_sharing.t_{code}"): values for code, values in columns.items()},
         column_config={t(f"stacking.layer_sharing.t_{code}"): grouped for code in ("parameters", "flops")},
     )
-
-
-def _last_cosine(sharing: Sharing) -> str:
-    """Return the last layer's cosine; a single token has none."""
-    return statistic(sharing.similarity.cosine[-1])
 
 
 def _activations(context: StackingContext, variants: list[Sharing]) -> None:

@@ -50,7 +50,7 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
     independent, tied, single = (by_variant[code] for code in ("independent", "tied", "single"))
 
     def learned(runs: list[Trained], step: int) -> int:
-        return sum(_accuracy(training, step) > LEARNED for training in runs)
+        return sum(training.run.accuracy[training.run.steps.index(step)] > LEARNED for training in runs)
 
     best = max(max(training.run.accuracy) for training in single)
     size_share = share(tied[0].parameters / independent[0].parameters)
@@ -70,10 +70,6 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
         "single": f"{best:.2f}",
     }
     say(t("stacking.trained_sharing.shows", **counts, **sizes))
-
-
-def _accuracy(training: Trained, step: int) -> float:
-    return training.run.accuracy[training.run.steps.index(step)]
 
 
 def parameters_by_formula(variant: str) -> int:

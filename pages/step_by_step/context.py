@@ -13,7 +13,6 @@ from viz.frame.first_pair import pair_places
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, SceneContext, chosen_head
 from viz.frame.shared import KEY, QUERY, Places
-from viz.models.capture import Call
 from viz.text import Translate
 from viz.text.naming import list_token
 
@@ -30,11 +29,6 @@ class StepByStepContext(SceneContext):
     def trace(self) -> MultiHeadTrace:
         """Every intermediate of the layer."""
         return self.scene.trace
-
-    @property
-    def call(self) -> Call:
-        """Inputs and options of the layer's attention, before the user's mask."""
-        return self.scene.capture.calls[self.scene.choice.layer]
 
     @property
     def spec(self) -> AttentionSpec:
@@ -69,22 +63,22 @@ class StepByStepContext(SceneContext):
 
     def rows_of(self, letter: str) -> tuple[str, Tensor]:
         """Return the input of W_Q, W_K or W_V and its symbol: X, that of an earlier layer, or latent vectors."""
-        latent = self.call.latent
+        latent = self.scene.call.latent
         if letter == "Q":
             return "X" if latent is None or latent.c_q is None else "C_{Q}", self.trace.x
-        if (source := self.call.source) is not None:
+        if (source := self.scene.call.source) is not None:
             return rf"X_{{{source}}}", self.trace.memory
         return "X" if latent is None else "C_{KV}", self.trace.memory
 
     @property
     def is_changed(self) -> bool:
         """True if q and k are rotated or normalised after the projection."""
-        return self.call.is_changed
+        return self.scene.call.is_changed
 
     @property
     def options(self) -> dict[str, Any]:
         """The head's bias and soft cap, applied between the scaled scores and the softmax; None where it has none."""
-        call_options: Mapping[str, Any] = self.call.options
+        call_options: Mapping[str, Any] = self.scene.call.options
         return {"bias": self.of_head(call_options.get("bias")), "score_mod": call_options.get("score_mod")}
 
     def of_head(self, per_head: Tensor | None) -> Tensor | None:

@@ -75,9 +75,9 @@ def projected(context: StepByStepContext) -> str:
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
         if context.is_changed and letter != "V":
-            for step in STEPS_AFTER.get(context.call.rotation, ("RoPE",)):
+            for step in STEPS_AFTER.get(context.scene.call.rotation, ("RoPE",)):
                 right = rf"\operatorname{{{step}}}\bigl({right}\bigr)"
-        if letter == "V" and context.call.value_eps is not None:
+        if letter == "V" and context.scene.call.value_eps is not None:
             right = rf"\operatorname{{norm}}\bigl({right}\bigr)"
         lines.append(f"{shaped(letter, len(rows), matrix.shape[1])} = {right}")
     return _lines(lines)

@@ -37,7 +37,7 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT, *, no_key_bias: 
 
 def _scale(context: StepByStepContext, faults: Faults) -> float:
     """Return the source's scale, or the paper's where it sets none."""
-    return 1.0 if faults.no_scale else context.call.options.get("scale") or 1 / math.sqrt(context.spec.d_k)
+    return 1.0 if faults.no_scale else context.scene.call.options.get("scale") or 1 / math.sqrt(context.spec.d_k)
 
 
 def change_without_key_bias(context: StepByStepContext) -> float:

@@ -36,7 +36,7 @@ LENGTHS = (3, 2, 1)
 def draw(context: StepByStepContext) -> list[Check]:
     """Draw the numbers of three words before and after the split, the layer's shapes, and the standard class."""
     refuse_latent(context.scene)
-    if context.call.value_eps is not None:
+    if context.scene.call.value_eps is not None:
         raise ModelError("values", model=context.scene.choice.source.model)
     t, spec = context.t, context.spec
     h, wrong = SPLIT_HEADS.read(), NO_TRANSPOSE.read()
@@ -68,7 +68,7 @@ def draw(context: StepByStepContext) -> list[Check]:
         # The second word, if there is one.
         word = min(1, len(words) - 1)
         say(t("step_by_step.split.right", number=10 * word + 2, word=word, change=share(apart)))
-    if context.is_changed or context.call.gate is not None:
+    if context.is_changed or context.scene.call.gate is not None:
         st.caption(t("step_by_step.split.apart"))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]

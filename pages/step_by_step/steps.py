@@ -111,7 +111,7 @@ def _tokens(context: StepByStepContext) -> None:
     for symbol, values in dict(map(context.rows_of, "QK")).items():
         width = matrices.dimensions(context, "d_model" if symbol.startswith("X") else "short", values.shape[1])
         matrices.picture(context, symbol.translate(NO_BRACES), symbol, values, matrices.tokens(context), width)
-    if context.call.latent is not None:
+    if context.scene.call.latent is not None:
         say(context.t("step_by_step.latent"))
 
 
@@ -149,7 +149,7 @@ def _projected(context: StepByStepContext) -> None:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         texts = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        kind = "normed" if "normed" in context.call.rotation else "rotary"
+        kind = "normed" if "normed" in context.scene.call.rotation else "rotary"
         say(context.t(f"step_by_step.{kind}", i=context.query, **texts))
 
 
@@ -235,8 +235,8 @@ def _checks(context: StepByStepContext) -> list[Check]:
     for letter in letters:
         _, matrix, bias = context.projections[letter]
         values = linear(rows[letter], matrix.T, bias)
-        if letter == "V" and context.call.value_eps is not None:
-            values = rms_norm(values, values.shape[-1:], eps=context.call.value_eps)
+        if letter == "V" and context.scene.call.value_eps is not None:
+            values = rms_norm(values, values.shape[-1:], eps=context.scene.call.value_eps)
         errors.append((values - projections[letter]).abs().max())
     tolerance = 1e-5 * max(largest(projections[letter]) for letter in letters)
     return [

@@ -12,7 +12,7 @@ from viz import limits
 from viz.components.view import View
 from viz.core.analysis.checks import sdpa_deviation
 from viz.core.cost.attention import attention_flops, parameters
-from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
+from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame.checks import Check, check
@@ -78,7 +78,8 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     weights = HeadWeights.random(spec, seed=0)
     with torch.inference_mode():
         trace = multi_head(x, memory, weights)
-    shapes = {name: tuple(matrix.shape) for name, matrix in tensors_by_letter(trace).items()}
+    tensors = vars(trace) | vars(trace.projections)
+    shapes = {name: tuple(tensors[code].shape) for name, code in MEANS.items()}
     with picture:
         _picture(context, shapes)
     if context.is_cut:
@@ -103,11 +104,6 @@ def _chosen_widths(context: TwoSequencesContext) -> AttentionSpec:
         }
         heads = HEADS.number_input(t("two_sequences.width_heads"), width=136)
     return AttentionSpec(n_heads=heads, **sizes)
-
-
-def tensors_by_letter(trace: MultiHeadTrace) -> dict[str, Tensor]:
-    """Return the tensors of a layer by the letters of the formula."""
-    return {name: getattr(trace.projections if name.startswith("W_") else trace, code) for name, code in MEANS.items()}
 
 
 def product_boxes(product: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:

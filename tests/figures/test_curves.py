@@ -37,14 +37,14 @@ def test_axes_are_those_that_were_given():
 def test_depth_has_point_per_level():
     """A point for every level, and a gap where a number is missing."""
     values = torch.tensor([0.5, math.inf, math.nan])
-    chart = depth([Curve(name="<b>a", values=values)], x_title="layer", y_title="cosine", first=1)
+    chart = depth([Curve(name="<b>a", values=values)], x_title="layer", y_title="cosine")
     (line,) = chart.series
-    assert line.x == [1, 2, 3]
+    assert line.x == [0, 1, 2]
     assert line.y[0] == 0.5
     assert all(math.isnan(value) for value in line.y[1:])
     assert line.name == "<b>a"
     assert line.low is None and line.high is None
-    assert (chart.x.title, chart.y.title, chart.x.ticks) == ("layer", "cosine", [1, 2, 3])
+    assert (chart.x.title, chart.y.title, chart.x.ticks) == ("layer", "cosine", [0, 1, 2])
     assert chart.y.from_zero and not chart.y.log
 
 

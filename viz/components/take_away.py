@@ -9,7 +9,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -80,7 +80,7 @@ class PooledStack(Stack):
     measures: Sequence[Mapping[str, Tensor]]
     open: Callable[[int, int], Heads]
     open_layer: Callable[[int], Tensor]
-    exact: Sequence[int] = field(default=())
+    exact: Sequence[int] = ()
 
 
 def planes(codes: Tensor) -> bytes:
@@ -135,7 +135,7 @@ def _stack(stack: Stack, put: Any) -> dict[str, Any]:
             continue
         if pool > 1 or layer.shown is not None:
             walls.append(weight_codes(largest_of_blocks(maps.float(), pool)))
-        heads += [_head(layer, i, put) for i in range(H)]
+        heads += [[*put(raw), low, high] for raw, low, high in (_head(layer, i) for i in range(H))]
     plain = len(stack.queries.of) == n_queries and len(stack.keys.of) == n_keys
     shape = (H, n_queries, n_keys, math.ceil(n_queries / pool), math.ceil(n_keys / pool), pool)
     return {
@@ -161,7 +161,8 @@ def _pooled(stack: PooledStack, put: Any) -> dict[str, Any]:
     numbers = torch.cat([torch.stack([values.float() for values in layer.values()]) for layer in stack.measures], 1)
     heads: list[list[float] | None] = [None] * (stack.n_layers * stack.n_heads)
     for index in stack.exact:
-        heads[index] = _head(stack.open(*divmod(index, stack.n_heads)), 0, put)
+        raw, low, high = _head(stack.open(*divmod(index, stack.n_heads)), 0)
+        heads[index] = [*put(raw), low, high]
     sizes = (stack.n_heads, len(stack.queries.of), len(stack.keys.of), *stack.small[0].shape[1:], stack.pool)
     return {
         **_header(stack, sizes, plain=True),
@@ -175,10 +176,8 @@ def _pooled(stack: PooledStack, put: Any) -> dict[str, Any]:
 
 def packed_head(heads: Heads) -> tuple[bytes, float, float]:
     """One head as it is packed with the others, compressed, and the ends of its scale of small weights."""
-    weights = heads.weights[0].float()
-    codes = weight_codes(weights)
-    tails, low, high = small_weights(codes, weights.log(), heads.masked)
-    return zlib.compress(planes(codes) + tails, 1), low, high
+    raw, low, high = _head(heads, 0)
+    return zlib.compress(raw, 1), low, high
 
 
 def _or_none(numbers: Tensor) -> list[float | None]:
@@ -186,10 +185,10 @@ def _or_none(numbers: Tensor) -> list[float | None]:
     return [None if math.isnan(number) else number for number in numbers.flatten().tolist()]
 
 
-def _head(layer: Heads, i: int, put: Any) -> list[float]:
-    """One head's part, and the ends of its scale."""
+def _head(layer: Heads, i: int) -> tuple[bytes, float, float]:
+    """One head's bytes, and the ends of its scale of small weights."""
     weights = layer.weights[i].float()
     codes = weight_codes(weights)
     logs = weights.log() if layer.logarithms is None else layer.logarithms[i]
     tails, low, high = small_weights(codes, logs, layer.masked)
-    return [*put(planes(codes) + tails), low, high]
+    return planes(codes) + tails, low, high

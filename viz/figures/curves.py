@@ -48,7 +48,7 @@ def curves(
 class Curve:
     """A series: a value for each level, and the ``low`` and ``high`` ends of its band, if it has one.
 
-    ``at`` are its places where these are no levels, counted from the first on. A ``baseline`` is grey and dotted: what
+    ``at`` are its places where these are no levels. A ``baseline`` is grey and dotted: what
     the others are to be compared with.
     """
 
@@ -60,13 +60,11 @@ class Curve:
     baseline: bool = False
 
 
-def depth(
-    curves: Sequence[Curve], *, x_title: str, y_title: str, first: int = 0, log: bool = False, height: int = 300
-) -> LineChart:
+def depth(curves: Sequence[Curve], *, x_title: str, y_title: str, log: bool = False, height: int = 300) -> LineChart:
     """Draw curves over the layers; values that are not finite leave a gap."""
     n = max(len(curve.values) for curve in curves)
-    series = [_series(curve, first, i) for i, curve in enumerate(curves)]
-    levels = Axis(x_title, ticks=list(range(first, first + n)))
+    series = [_series(curve, i) for i, curve in enumerate(curves)]
+    levels = Axis(x_title, ticks=list(range(n)))
     values = Axis(y_title, grid=True, log=log, from_zero=not log)
     return LineChart(series=series, x=levels, y=values, height=height, legend=True)
 
@@ -81,17 +79,17 @@ def over_offsets(
     height: int = 300,
 ) -> LineChart:
     """Draw curves over offsets (key minus query), which ``marks`` mark by an upright line; a long one has no dots."""
-    series = [_series(curve, 0, i) for i, curve in enumerate(curves)]
+    series = [_series(curve, i) for i, curve in enumerate(curves)]
     values = Axis(y_title, grid=True, limits=limits)
     return LineChart(series=series, x=Axis(x_title), y=values, marks=[Mark(x=at) for at in marks], height=height)
 
 
-def _series(curve: Curve, first: int, i: int) -> Series:
+def _series(curve: Curve, i: int) -> Series:
     colour, dash = (GREY, BASELINE_DASHES[i % len(BASELINE_DASHES)]) if curve.baseline else series_style(i)
     values = curve.values.detach().float()
     return Series(
         name=curve.name,
-        x=list(range(first, first + len(values))) if curve.at is None else curve.at.tolist(),
+        x=list(range(len(values))) if curve.at is None else curve.at.tolist(),
         y=values.where(values.isfinite(), float("nan")).numpy(),
         colour=colour,
         dash=dash,

@@ -51,7 +51,8 @@ def growth(
     sizes = sorted({n for line in lines for n in line.values})
     return LineChart(
         series=[_series(line, letter) for line in lines],
-        x=Axis(size_title, log=True, grid=True, ticks=_ticks(sizes)),
+        # Powers of ten, or, where there would be two of them at most, the sizes themselves.
+        x=Axis(size_title, log=True, grid=True, ticks=None if sizes[-1] > 200 * sizes[0] else sizes),
         y=Axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None, in_bytes=in_bytes),
         marks=[Mark(x=at, label=text) for at, text in (marks or {}).items()],
         height=height,
@@ -72,11 +73,6 @@ def _series(line: Line, letter: str) -> Series:
         symbol=SYMBOLS[style],
         says=f"{letter} = {{x}}: {{y}}",
     )
-
-
-def _ticks(sizes: Sequence[int]) -> Sequence[int] | None:
-    """Powers of ten, or, where there would be two of them at most, the sizes themselves."""
-    return None if sizes[-1] > 200 * sizes[0] else sizes
 
 
 def learning(

@@ -99,7 +99,9 @@ def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
             _leave_out_names(x, y, is_lowest=at + across >= len(tables), is_first=at % across == 0)
         figure.update_xaxes(x, **place)
         figure.update_yaxes(y, **place)
-    layout = base_layout(height, showlegend=n_series > 1, legend=LEGEND, modebar=TOOLS, hovermode=_hover(tables))
+    # Lines and bars are compared at a place of their axis.
+    hover = "x" if all(table.kind in ("lines", "bars") for table in tables) else "closest"
+    layout = base_layout(height, showlegend=n_series > 1, legend=LEGEND, modebar=TOOLS, hovermode=hover)
     layout |= _above(select if n_series else "", is_titled=len(tables) > 1)
     for number, scale in enumerate(different):
         top = figure.layout[_numbered("yaxis", scales.index(scale))].domain[1]
@@ -138,11 +140,6 @@ def _are_alike(table: Table, second: Table) -> bool:
     """Return whether two maps have the same rows and columns; anything else is like itself alone."""
     both_maps = table.kind == second.kind == "map"
     return table is second or (both_maps and (table.names, table.columns) == (second.names, second.columns))
-
-
-def _hover(tables: Sequence[Table]) -> str:
-    """Lines and bars are compared at a place of their axis."""
-    return "x" if all(table.kind in ("lines", "bars") for table in tables) else "closest"
 
 
 def _traces(table: Table, n_before: int, colours: str) -> Iterator[dict[str, Any]]:

@@ -89,12 +89,12 @@ def scene_checks(scene: Scene) -> list[Check]:
     """Return the checks of the layer that a scene shows."""
     checks = attention_checks(scene.trace, **asked_of(scene))
     # Of maps alone the softmax is the model's own.
-    return checks[:1] if scene.capture.calls[scene.choice.layer].maps_only else checks
+    return checks[:1] if scene.call.maps_only else checks
 
 
 def asked_of(scene: Scene) -> dict[str, Any]:
     """Return the attention options of a scene's layer: its source's own, and the user's mask."""
-    call, mask = scene.capture.calls[scene.choice.layer], scene.choice.mask
+    call, mask = scene.call, scene.choice.mask
     if mask.kind == "own":
         return {"allowed": None, **call.options}
     return with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))

@@ -10,7 +10,7 @@ from typing import Any
 from viz import ASSETS
 from viz.frame import specs
 from viz.frame.available_models import models_here
-from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
+from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.models import registry
 from viz.params import Parameter
 from viz.params.memory import Remembered
@@ -104,6 +104,15 @@ def take_head(example: Example) -> None:
     """Choose the model in which there is something to see in an example, and where."""
     for name, value in _head_choices(example).items():
         Parameter(name).choose(value)
+
+
+def go_to_head(model: str, text: str, head: tuple[int, int]) -> None:
+    """Set the parameters with which the page of heads opens."""
+    SOURCE.choose("model")
+    MODEL.choose(model)
+    TEXT.choose(text)
+    LAYER.choose(head[0])
+    HEAD.choose(head[1])
 
 
 def _head_choices(example: Example) -> dict[str, Any]:

@@ -97,14 +97,14 @@ def statistic(value: SupportsFloat, digits: int = 3) -> str:
     return "≈ 0" if 0 < abs(x) < NEARLY_NOTHING else number(round(x, 3), digits)
 
 
-def span(low: str, high: str, between: str = " … ") -> str:
+def span(low: str, high: str) -> str:
     """From one end to the other; only one of them, if both read the same.
 
     Example:
         >>> span("0.1", "0.7"), span("1", "1")
         ('0.1 … 0.7', '1')
     """
-    return low if low == high else f"{low}{between}{high}"
+    return low if low == high else f"{low} … {high}"
 
 
 def in_formula(value: float) -> str:

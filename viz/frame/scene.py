@@ -15,7 +15,6 @@ from viz.frame.inputs import Chips, Choice, PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Call, Capture
-from viz.models.layout import LoadedModel
 from viz.models.tokens import Tokens, spells_bytes
 from viz.params import link
 from viz.text import Translate, paragraph
@@ -51,6 +50,11 @@ class Scene:
     def trace(self) -> MultiHeadTrace:
         """Every step of the chosen layer, under the chosen mask."""
         return compute.trace(self.choice.source, self.choice.layer, self.choice.mask)
+
+    @property
+    def call(self) -> Call:
+        """Inputs and options of the chosen layer's attention, before the mask."""
+        return self.capture.calls[self.choice.layer]
 
     @property
     def layer_number(self) -> int:
@@ -140,7 +144,7 @@ def provenance(scene: Scene, *, pools: bool = False) -> None:
         line = paragraph(line, model_own(t, source.model))
     st.caption(line)
     if source.kind == "model":
-        say_layer_kinds(t, compute.model(source.model), scene.capture.calls[scene.choice.layer])
+        say_layer_kinds(scene)
     mask_added(scene)
 
 
@@ -168,11 +172,12 @@ def source_line(scene: Scene, texts: str = "source", **more: Any) -> str:
     return scene.t(f"{texts}.{source.kind}_line", **values | more)
 
 
-def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
+def say_layer_kinds(scene: Scene) -> None:
     """Name the layers that do not attend, and say what a sink, a gate, short vectors or a norm of values do.
 
     Layers of the files that the configuration leaves out are counted.
     """
+    t, call, model = scene.t, scene.call, compute.model(scene.choice.source.model)
     if model.n_unread_layers:
         st.caption(t("note.layers_unread", n=model.n_unread_layers))
     for kind, layers in model.other_layers.items():
@@ -227,10 +232,9 @@ def refuse_latent(scene: Scene) -> None:
     Raises:
         ModelError: "latent", or "values" where the keys are those of another layer.
     """
-    call = scene.capture.calls[scene.choice.layer]
-    if call.latent is not None:
+    if scene.call.latent is not None:
         raise ModelError("latent", model=scene.choice.source.model)
-    if call.source is not None:
+    if scene.call.source is not None:
         raise ModelError("values", model=scene.choice.source.model)
 
 

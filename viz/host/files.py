@@ -147,7 +147,7 @@ class Outbox:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message["headers"])
             # A page that a user downloads is not one of ours.
-            is_ours = _is_page(headers) and MEDIA not in self.path
+            is_ours = headers.get("content-type", "").startswith("text/html") and MEDIA not in self.path
             if message["status"] == 200 and is_ours:
                 self.start = message
                 return
@@ -210,7 +210,3 @@ def _parameters(scope: Scope) -> dict[str, list[str]]:
 def _is_default(parameters: Mapping[str, list[str]]) -> bool:
     """Return whether a link sets nothing but one of the app's languages: then all users get the same page."""
     return set(parameters) <= {"lang"} and parameters.get("lang", [""])[-1] in ("", *LANGUAGES)
-
-
-def _is_page(headers: Headers) -> bool:
-    return headers.get("content-type", "").startswith("text/html")

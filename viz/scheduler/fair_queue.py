@@ -36,9 +36,6 @@ def mark_arrival(at: float | None = None) -> float:
     return arrival
 
 
-def _nothing() -> None: ...
-
-
 @dataclass(eq=False)
 class Ticket:
     """A request in the queue; ``begin`` is called once, when it is admitted."""
@@ -59,7 +56,7 @@ class Ticket:
 
     def release_begin(self) -> Callable[[], None]:
         """Drop the ticket's reference to its callback and return the callback."""
-        begin, self.begin = self.begin, _nothing
+        begin, self.begin = self.begin, lambda: None
         return begin
 
 

@@ -120,7 +120,7 @@ def _maps_on_slots(comparison: ComparisonKey, which: str, layer: int) -> Tensor:
     n = len(capture.tokens.ids)
     with torch.inference_mode():
         steps = capture.layer(layer, allowed=comparison.mask.allowed(n, n))
-    return place_on_slots(look(steps, capture.tokens, capture.tokens, comparison.view), places)
+    return place_on_slots(look(steps, capture, comparison.view), places)
 
 
 def maps(comparison: ComparisonKey, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:

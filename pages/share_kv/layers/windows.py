@@ -76,7 +76,7 @@ class WindowedCache:
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw the tokens that each layer's cache holds, and its size after each token."""
     t, n = context.t, min(len(context.scene.labels), limits.SHARED_TOKENS)
-    if context.call.maps_only:
+    if context.scene.call.maps_only:
         raise ModelError("maps", model=context.scene.choice.source.model)
     with beside_groups(context):
         picture, finding = st.container(), st.container()
@@ -152,7 +152,7 @@ def _say_users(t: Translate) -> None:
 def _float64(context: ShareKvContext, n: int) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
     """Return the layer's queries, keys, values and options in float64, for the first n tokens, without its mask."""
     tensors = tuple(x[:, :n] for x in (context.layer.q, context.layer.k, context.layer.v))
-    options = options_of_first(context.call.options, n)
+    options = options_of_first(context.scene.call.options, n)
     options.pop("allowed", None)
     return double((tensors, options))
 

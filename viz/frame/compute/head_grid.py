@@ -47,9 +47,9 @@ def axis(tokens: Tokens, view: View) -> Axis:
     return Axis(of=of, labels=labels)
 
 
-def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Tensor:
+def look(steps: AttentionTrace, text_capture: Capture, view: View) -> Tensor:
     """The maps of a layer as a view shows them, (H, rows, columns)."""
-    weights = view.what == "weights"
+    queries, keys, weights = text_capture.queries, text_capture.tokens, view.what == "weights"
     values = steps.weights if weights else steps.masked
     if view.merge:
         merge = map_statistics.merge_words if weights else map_statistics.mean_words
@@ -68,16 +68,12 @@ def layer_maps(source: Source, layer: int, mask: Mask, view: View) -> LayerMaps:
     hiding leaves cells out.
     """
     text_capture = read(source)
-    queries, keys = text_capture.queries, text_capture.tokens
-    values = look(_steps(text_capture, layer, _allowed(text_capture, mask)), queries, keys, view)
-    return LayerMaps(values=values, labels=tuple(axis(queries, view).labels), columns=tuple(axis(keys, view).labels))
+    queries, keys = (tuple(axis(side, view).labels) for side in (text_capture.queries, text_capture.tokens))
+    return LayerMaps(values=look(_steps(text_capture, layer, mask), text_capture, view), labels=queries, columns=keys)
 
 
-def _allowed(text_capture: Capture, mask: Mask) -> Tensor | None:
-    return mask.allowed(len(text_capture.queries.ids), len(text_capture.tokens.ids))
-
-
-def _steps(text_capture: Capture, layer: int, allowed: Tensor | None) -> AttentionTrace:
+def _steps(text_capture: Capture, layer: int, mask: Mask) -> AttentionTrace:
+    allowed = mask.allowed(len(text_capture.queries.ids), len(text_capture.tokens.ids))
     with torch.inference_mode():
         return text_capture.layer(layer, allowed=allowed)
 
@@ -96,13 +92,12 @@ def measures(text_capture: Capture) -> Callable[[Tensor], Mapping[str, Tensor]]:
 def wall(source: Source, mask: Mask, view: View) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
     text_capture = read(source)
-    queries, keys, allowed = text_capture.queries, text_capture.tokens, _allowed(text_capture, mask)
     measure = measures(text_capture)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
         for layer in range(text_capture.n_layers):
-            steps = _steps(text_capture, layer, allowed)
-            yield look(steps, queries, keys, view), measure(steps.weights)
+            steps = _steps(text_capture, layer, mask)
+            yield look(steps, text_capture, view), measure(steps.weights)
 
     numbers = {"numbers": text_capture.numbers} if text_capture.numbers else {}
     return pack_wall(layers(), n_layers=text_capture.n_layers, what=view.what, channel=source.channel, **numbers)
@@ -143,9 +138,8 @@ def combined(source: Source, heads: frozenset[Head], how: str, mask: Mask, view:
 def links(source: Source, mask: Mask, view: View, query: int, key: int) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
     text_capture = read(source)
-    allowed = _allowed(text_capture, mask)
-    layers = (_steps(text_capture, i, allowed) for i in range(text_capture.n_layers))
-    maps = (look(steps, text_capture.queries, text_capture.tokens, view) for steps in layers)
+    layers = (_steps(text_capture, i, mask) for i in range(text_capture.n_layers))
+    maps = (look(steps, text_capture, view) for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
@@ -158,7 +152,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
     """
     text_capture = read(source)
     queries, keys = axis(text_capture.queries, view), axis(text_capture.tokens, view)
-    allowed, measure = _allowed(text_capture, mask), measures(text_capture)
+    measure = measures(text_capture)
     has_sink = view.what == "weights" and any(call.options.get("sink") is not None for call in text_capture.calls)
     same, plain = not text_capture.is_cross, view == View()
     if has_sink:
@@ -166,8 +160,8 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
         keys, same = Axis(of=[*keys.of, -1 if view.hide else len(keys.labels)], labels=labels), same and view.hide
 
     def heads(layer: int) -> Heads:
-        steps = _steps(text_capture, layer, allowed)
-        view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view)
+        steps = _steps(text_capture, layer, mask)
+        view_maps = None if plain else look(steps, text_capture, view)
         masked, numbers = steps.masked.isneginf().all(0), measure(steps.weights)
         weights, scores = steps.weights, steps.masked
         if has_sink:

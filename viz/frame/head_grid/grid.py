@@ -58,14 +58,6 @@ class GridChoice:
     temperature: float
 
 
-def _parameter(channel: str, name: str) -> str:
-    """Return a choice's name in the link; the grid of two texts has a prefix.
-
-    The head is one for all grids of a page, which show the same heads at work.
-    """
-    return name if channel == "grid" or name in ("layer", "head") else f"{channel}_{name}"
-
-
 def view_controls(scene: Scene) -> specs.View:
     """Draw a chip with the view options of a map and their effects."""
     t, what, merge, hide = scene.t, WHAT.read(), MERGE.read(), HIDE.read()
@@ -108,7 +100,13 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
 
 
 def _of_channel(channel: str, parameter: AnyParameter) -> AnyParameter:
-    return parameter if channel == "grid" else parameter.variant(name=_parameter(channel, parameter.name))
+    """Return a choice's parameter; that of the grid of two texts has a prefix.
+
+    The head is one for all grids of a page, which show the same heads at work.
+    """
+    if channel == "grid" or parameter in (LAYER, HEAD):
+        return parameter
+    return parameter.variant(name=f"{channel}_{parameter.name}")
 
 
 def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:

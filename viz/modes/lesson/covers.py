@@ -24,7 +24,8 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
     if step.covers or step.ask.kind in (*IN_THE_PAGE, OPEN):
         return None
     is_map = hides.part == "weights"
-    names = {fill_name(label, key) for label in step.hides.labels} | {*hides.labels}
+    # Values of the answer may stand in a name: "→ {G}".
+    names = {label.format(**key.values) for label in step.hides.labels} | {*hides.labels}
     names |= {running.t(word) for word in step.hides.words}
     return Cover(
         labels=subject.labels,
@@ -38,11 +39,6 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
         is_open=not running.progress.done,
         word=running.t("lesson.cell_covered"),
     )
-
-
-def fill_name(label: str, key: Key) -> str:
-    """A name from the lesson's file, in which values of the answer may stand: "→ {G}"."""
-    return label.format(**key.values)
 
 
 def _printed_cells(hides: Hidden, n: int) -> tuple[Cell, ...]:
