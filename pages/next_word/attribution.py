@@ -149,22 +149,17 @@ def _largest(context: NextWordContext, sorted_parts: list[Part]) -> None:
 def _list(context: NextWordContext, attribution: Attribution, sorted_parts: list[Part]) -> None:
     """Draw every part, the largest first, with the running sum."""
     t, total, rows = context.t, 0.0, []
-    for part in sorted_parts:
-        total += part[3]
+    for kind, layer, head, value in sorted_parts:
+        total += value
         rows.append(
             {
-                t("next_word.part"): _in_words(context, part),
-                t("next_word.adds"): number(part[3], 3),
+                t("next_word.part"): t(f"next_word.words_{kind}", layer=layer, head=head),
+                t("next_word.adds"): number(value, 3),
                 t("next_word.so_far"): number(total, 3),
             }
         )
     with st.expander(t("next_word.all_parts", n=len(rows))):
         show_table(rows)
-
-
-def _in_words(context: NextWordContext, part: Part) -> str:
-    kind, layer, head, _ = part
-    return context.t(f"next_word.words_{kind}", layer=layer, head=head)
 
 
 def _sum_check(context: NextWordContext, attribution: Attribution) -> Check:

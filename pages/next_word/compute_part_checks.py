@@ -49,11 +49,6 @@ def _words(loaded_model: LoadedModel, normed: Tensor) -> Tensor:
     return torch.tanh(logits / cap) * cap if (cap := logit_cap(loaded_model)) else logits
 
 
-def random_level(source: Source, n_levels: int, n_tokens: int) -> Cell:
-    """Return a random level below the last one and a random token."""
-    return random_place(n_levels - 1, source, "level"), random_place(n_tokens, source, "token")
-
-
 @cached
 def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float, float, int, int]:
     """Return a level's predictions at one token from the model's own state: best word, chances, and the word's rank.

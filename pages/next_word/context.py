@@ -217,12 +217,11 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
 
 def _word_control(t: Translate, parameter: Text, default: str, options: list[str]) -> str:
     label, help_text = t(f"next_word.{parameter.name}"), t("next_word.word_help")
-    return parameter.selectbox(label, default, suggestions=options, says=_name_word(t), width=WIDTH, help=help_text)
 
+    def name_word(word: str) -> str:
+        return t("next_word.alone") if word == ALONE else word
 
-def _name_word(t: Translate) -> Callable[[str], str]:
-    alone = t("next_word.alone")
-    return lambda word: alone if word == ALONE else word
+    return parameter.selectbox(label, default, suggestions=options, says=name_word, width=WIDTH, help=help_text)
 
 
 def _resolve(source: Source, names: dict[str, int], name: str) -> Word:

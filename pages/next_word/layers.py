@@ -7,9 +7,10 @@ import streamlit as st
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import lens_errors
-from pages.next_word.compute_part_checks import lens_row, random_level
+from pages.next_word.compute_part_checks import lens_row
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
+from viz.core.random_place import random_place
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
@@ -36,7 +37,7 @@ def draw(context: NextWordContext) -> list[Check]:
 def _row_check(context: NextWordContext, layers: compute.Layers, rows: Sequence[Any]) -> Check:
     """Check a random cell below the last level by the model's own state there."""
     n_levels, n_tokens = layers.best.shape
-    level, at = random_level(context.source, n_levels, n_tokens)
+    level, at = (random_place(n, context.source, kind) for n, kind in ((n_levels - 1, "level"), (n_tokens, "token")))
     best, chance, word_chance, low, high = lens_row(context.source, context.word.token, level, at)
     cell, rank = rows[n_levels - 1 - level]["cells"][at], int(layers.rank[level, at])
     off = max(abs(cell["share"] - chance), abs(float(layers.followed[level, at]) - word_chance))

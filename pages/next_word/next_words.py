@@ -43,18 +43,13 @@ def row_check(context: NextWordContext, rows: Sequence[Any]) -> Check:
     reference = own_predictions(context.source, context.word.token)
     words, chances = reference.words[place].tolist(), reference.chances[place].tolist()
     tokenizer, cells = model(context.source.model).tokenizer, rows[place]["cells"][1:]
-    wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [_label_in(rows[place]["name"])])
+    wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [rows[place]["name"].partition(" · ")[2]])
     off = max(abs(cell["share"] - chance) for cell, chance in zip(cells, chances, strict=False))
     # Equally likely words may come in any order.
     for cell in cells:
         equal = [word for word, chance in zip(words, chances, strict=True) if abs(chance - cell["share"]) < TIED]
         wrong += bool(equal) and all(wrong_labels(tokenizer, [word], [cell["text"]]) for word in equal)
     return check("next_word.check_row", off + wrong, 1e-4, place=place)
-
-
-def _label_in(name: str) -> str:
-    """Return the label in a row's name, behind the number of its place."""
-    return name.partition(" · ")[2]
 
 
 def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[str, Any]]:

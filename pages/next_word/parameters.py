@@ -7,17 +7,15 @@ from viz.models.tokens import Tokens
 from viz.params import Ints, Scope, Text, TokenIndex
 
 
-def _is_word(word: str) -> bool:
-    return 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS
-
-
 def _last(tokens: Tokens) -> int:
     return len(tokens.ids) - 1
 
 
 AT: Final = TokenIndex("next_at", _last, high=_last, scope=Scope(lambda tokens: tokens.labels))
 """The token to predict after; the last one by default."""
-FOLLOW: Final = Text("follow", lambda default: default, allows=_is_word)
+FOLLOW: Final = Text(
+    "follow", lambda default: default, allows=lambda word: 0 < len(word.strip()) <= limits.FOLLOWED_CHARACTERS
+)
 """The followed word: of the likeliest, or any typed one."""
 AGAINST: Final = FOLLOW.variant(name="against")
 """The word to compare it with."""

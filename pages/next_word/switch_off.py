@@ -22,7 +22,6 @@ from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines
 from viz.models.capture import Head
 from viz.params import Choice
-from viz.text import Translate
 from viz.text.naming import name_token
 
 SCORE = 0.3
@@ -37,9 +36,13 @@ def draw(context: NextWordContext) -> list[Check]:
     t = context.t
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, gap="small", width="content")
-        label, format_way = t("next_word.cut_by"), partial(_way, t)
-        mean = CUT_BY.segments(label, says=format_way, label_visibility="collapsed", width="content") == "mean"
-    heads = _select_heads(context, buttons)
+        way = CUT_BY.segments(
+            t("next_word.cut_by"),
+            says=lambda way: t(f"next_word.by_{way}"),
+            label_visibility="collapsed",
+            width="content",
+        )
+    heads, mean = _select_heads(context, buttons), way == "mean"
     change = compute.changes_without(context.source, heads, mean, context.at)
     _chances(context, change)
     _say(context, change, heads)
@@ -52,10 +55,6 @@ def found_by(context: NextWordContext, kind: str) -> list[int]:
     """Return the heads of a kind by their measured scores, the first layer's first: layer times H plus head."""
     scores = compute.head_scores(context.source.model)[kind]
     return [i for i, score in enumerate(scores.flatten().tolist()) if score >= SCORE]
-
-
-def _way(t: Translate, way: str) -> str:
-    return t(f"next_word.by_{way}")
 
 
 def _select_heads(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:

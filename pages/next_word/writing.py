@@ -32,7 +32,11 @@ def draw(context: NextWordContext) -> list[Check]:
     st.subheader(t("next_word.writing"), anchor=False)
     say(t("next_word.writing_lead"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        heat = HEAT.select_slider(t("next_word.heat"), width=220, says=lambda heat: _heat(t, heat))
+        heat = HEAT.select_slider(
+            t("next_word.heat"),
+            width=220,
+            says=lambda heat: t("next_word.drawn", T=heat / 100) if heat else t("next_word.greedy"),
+        )
         seed = 0
         if heat:
             seed = SEED.number_input(t("choice.seed"), width=130)
@@ -52,10 +56,6 @@ def draw(context: NextWordContext) -> list[Check]:
     if heat:
         return []
     return [check("next_word.check_greedy", greedy_gap(context.source, target), 1e-3, n=len(tokens))]
-
-
-def _heat(t: Translate, heat: int) -> str:
-    return t("next_word.drawn", T=heat / 100) if heat else t("next_word.greedy")
 
 
 def _buttons(t: Translate, target: int) -> None:

@@ -1,11 +1,12 @@
 """A sentence with arcs from a word to the words it attends to, its twin, and a box for the user's own sentence."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from pages.start.own_sentence import has_own_model, read_sentence
+from pages.start.own_sentence import read_sentence
 from pages.start.sentences import WEIGHT_UNITS, pairs
 from viz import limits
 from viz.components import kinds
@@ -36,14 +37,16 @@ def draw(lang: str) -> Mapping[str, Any]:
     figure_facts.note([f"{data['model']} · {place}"])
     data["example"] = not SENTENCE.read().strip()
     data["asks"] = loading.is_wanted()
-    ARCS.mount(key="arcs", data=data, on={"typed": _show_text, "painted": _load})
+    on = {"typed": lambda message: SENTENCE.choose(message["text"]), "painted": _load}
+    ARCS.mount(key="arcs", data=data, on=on)
     return pair
 
 
 def _read_own_sentence(lang: str) -> Mapping[str, Any] | None:
     """Return the user's own sentence as one head reads it; None, and an error message, if there is none."""
     text = SENTENCE.read()
-    if not text.strip() and has_own_model():
+    # A user's own model reads the example, too.
+    if not text.strip() and any(argument.startswith("--model") for argument in sys.argv[1:]):
         text = pairs()[lang]["sentences"][0]["text"]
     if not text.strip():
         return None
@@ -59,10 +62,6 @@ def _read_own_sentence(lang: str) -> Mapping[str, Any] | None:
 
 def _load(_: bool) -> None:
     loading.begin("viz.frame.page", f"pages.{HEADS}.page")
-
-
-def _show_text(message: Mapping[str, Any]) -> None:
-    SENTENCE.choose(message["text"])
 
 
 def _open_heads(text: str) -> None:

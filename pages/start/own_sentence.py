@@ -1,6 +1,5 @@
 """The user's own sentence as one head reads it, and what follows from it, computed on request."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,11 +8,6 @@ from viz.frame.connection import loading
 
 MOST_TOKENS = 48
 """Longer texts open on Heads: their arcs could not be told apart."""
-
-
-def has_own_model() -> bool:
-    """Return True if the command line names a model's folder: then it reads the example, too."""
-    return any(argument.startswith("--model") for argument in sys.argv[1:])
 
 
 def read_sentence(text: str) -> Mapping[str, Any] | None:

@@ -36,7 +36,8 @@ def draw(context: StepByStepContext) -> list[Check]:
         with column:
             say(context.t(f"step_by_step.shows_{name}", what=_fault_names(context, faults)))
             _map(context, name, weights)
-    _temperature(context)
+    t = context.t
+    TEMPERATURE.slider(t("step_by_step.temperature"), step=0.1, help=t("step_by_step.temperature_help"), width=260)
     if selection.none:
         st.caption(context.t("step_by_step.break_none"))
     else:
@@ -53,11 +54,6 @@ def _switches(context: StepByStepContext) -> Faults:
     with st.container(horizontal=True, gap="medium"):
         on = {switch.name: switch.toggle(t(f"step_by_step.{switch.name}")) for switch in SWITCHES}
     return Faults(**on, temperature=TEMPERATURE.read())
-
-
-def _temperature(context: StepByStepContext) -> None:
-    t = context.t
-    TEMPERATURE.slider(t("step_by_step.temperature"), step=0.1, help=t("step_by_step.temperature_help"), width=260)
 
 
 def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:

@@ -94,7 +94,10 @@ def draw(context: HasLanguage) -> list[Check]:
         say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
             CAUSAL.toggle(t("step_by_step.hand_causal"))
-    _reset(t, example)
+    if example.numbers != default_numbers() or NAMES.value:
+        st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
+    else:
+        st.empty()
     return checks(example)
 
 
@@ -259,11 +262,3 @@ def _choose(message: Mapping[str, Any]) -> None:
 def _reset_numbers() -> None:
     NUMBERS.set(to_code(default_numbers()))
     NAMES.set("")
-
-
-def _reset(t: Translate, example: OwnExample) -> None:
-    """Draw a button that resets the words and numbers, if some were changed."""
-    if example.numbers != default_numbers() or NAMES.value:
-        st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
-    else:
-        st.empty()

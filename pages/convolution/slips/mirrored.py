@@ -15,7 +15,6 @@ from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.modes import say
 from viz.params import Choice
-from viz.text import Translate
 
 FORMULA = (
     r"\begin{gathered} \delta = k - q: \quad y_q = \sum_\Delta w_\Delta\, x_{q + \Delta}"
@@ -23,24 +22,17 @@ FORMULA = (
 )
 CODE = (query_minus_key,)
 SLIP_KERNEL = Choice("slip_kernel", among=("emboss", "sobel", "blur"))
-
-
-def choose_kernel(t: Translate) -> Tensor:
-    """One filter (1, 1, 3, 3), by name; the blur is the same when turned round."""
-    name = SLIP_KERNEL.pills(
-        t("convolution.kernel"), says=lambda code: t(f"convolution.slips.kernel_{code}"), width="content"
-    )
-    return kernels()[name][:1, None]
-
-
-def grey_scene() -> Tensor:
-    """The scene in greys, (1, rows, columns): one channel is enough to see where a pixel comes from."""
-    return picture("scene").mean(0, keepdim=True)
+"""By name; the blur is the same when turned round."""
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """The same heads with both signs, between what torch makes of the kernel and of the kernel turned round."""
-    t, kernel, image = context.t, choose_kernel(context.t), grey_scene()
+    t = context.t
+    name = SLIP_KERNEL.pills(
+        t("convolution.kernel"), says=lambda code: t(f"convolution.slips.kernel_{code}"), width="content"
+    )
+    # One channel, of the filter and of the picture, is enough to see where a pixel comes from.
+    kernel, image = kernels()[name][:1, None], picture("scene").mean(0, keepdim=True)
     heads = heads_from_kernel(kernel, alpha=SHARP)
     right, wrong, expected = (
         axial_layer(heads, image),

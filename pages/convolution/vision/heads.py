@@ -119,7 +119,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "title": t("convolution.vision.picture"),
     }
     packed = pack(header, {"image": picture.flatten(), "seen": head_rows.flatten(), "windows": windows.flatten()})
-    HEADS.mount(key="patch_heads", data=packed.data, on={"patch": _open_patch})
+    HEADS.mount(key="patch_heads", data=packed.data, on={"patch": PATCH.set})
 
 
 def _as_read(choice: VisionChoice) -> Tensor:
@@ -127,10 +127,6 @@ def _as_read(choice: VisionChoice) -> Tensor:
     model = choice.model
     mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (model.mean, model.std))
     return model.pixels(choice.picture) * std + mean
-
-
-def _open_patch(patch: int) -> None:
-    PATCH.set(patch)
 
 
 def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:

@@ -81,7 +81,9 @@ class OwnExample:
 def checks(example: OwnExample) -> list[Check]:
     """Compare heads with torch's attention; weights, concatenation and output with loops over the numbers."""
     trace, H = example.trace, example.numbers.n_heads
-    q, k, v = (matrix.unflatten(-1, (H, -1)).permute(1, 0, 2) for matrix in _project(example.inputs))
+    inputs = example.inputs
+    qkv = (inputs[name] if name in inputs else inputs["x"] @ inputs[f"w_{name}"] for name in "qkv")
+    q, k, v = (matrix.unflatten(-1, (H, -1)).permute(1, 0, 2) for matrix in qkv)
     torchs = scaled_dot_product_attention(q, k, v, is_causal=example.is_causal)
     weights, concat, output = (torch.tensor(values, dtype=torch.float64) for values in by_loops(example))
     wide, added = (1 + float(values.abs().max()) for values in (trace.v, trace.contributions))
@@ -91,11 +93,6 @@ def checks(example: OwnExample) -> list[Check]:
         check("step_by_step.own_numbers.check_concat", (concat - trace.concat).abs().max(), 1e-6 * wide),
         check("step_by_step.own_numbers.check_output", (output - trace.output).abs().max(), 1e-6 * added),
     ]
-
-
-def _project(inputs: dict[str, Tensor]) -> tuple[Tensor, ...]:
-    """Q, K and V of all heads side by side."""
-    return tuple(inputs[name] if name in inputs else inputs["x"] @ inputs[f"w_{name}"] for name in "qkv")
 
 
 def by_loops(example: OwnExample) -> tuple[list[Rows], Rows, Rows]:
