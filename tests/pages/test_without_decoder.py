@@ -102,7 +102,7 @@ def test_fetch_action_needs_missing_model(monkeypatch):
 
 @pytest.mark.parametrize("link", [{}, {"section": "logit_lens"}, {"model": DEFAULT_MODEL}])
 def test_next_word_page_offers_decoder(open_app, online, link):
-    """That it is not here, and the button that fetches it, before any word of the twin's; that opens on a click."""
+    """The decoder to be fetched, or that it is not here, before any word of the twin's, which opens on a click."""
     t = translator("en")
     app = open_app("next_word", **link)
     assert not app.error
