@@ -51,17 +51,13 @@ def draw(context: NextWordContext) -> list[Check]:
     return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]
 
 
-def found_by(context: NextWordContext, kind: str) -> list[int]:
-    """Return the heads of a kind by their measured scores, the first layer's first: layer times H plus head."""
-    scores = compute.head_scores(context.source.model)[kind]
-    return [i for i, score in enumerate(scores.flatten().tolist()) if score >= SCORE]
-
-
 def _select_heads(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:
     """Draw the controls and return the selected heads; by default those that attend to the previous token."""
-    t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
-    heads_by_kind, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
-    cut = CUT.variant(default=heads_by_kind["previous"], high=last)
+    t, scores = context.t, compute.head_scores(context.source.model)
+    shape = scores["previous"].shape
+    # A head's number is layer times H plus head.
+    heads_by_kind = {kind: (scores[kind].flatten() >= SCORE).nonzero().flatten().tolist() for kind in KINDS}
+    cut = CUT.variant(default=heads_by_kind["previous"], high=shape.numel() - 1)
     numbers = cut.read()
     with buttons:
         for kind, which in heads_by_kind.items():

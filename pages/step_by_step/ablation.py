@@ -32,9 +32,12 @@ def draw(context: StepByStepContext) -> list[Check]:
     selection = _switches(context)
     faults = replace(selection, no_scale=True) if selection.none else selection
     correct, faulty = context.trace.weights[context.head], attend_with(context, faults).weights
+    names = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
+    if faults.temperature != 1:
+        names.append(f"t = {number(faults.temperature, 3)}")
     for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", faulty)), strict=True):
         with column:
-            say(context.t(f"step_by_step.shows_{name}", what=_fault_names(context, faults)))
+            say(context.t(f"step_by_step.shows_{name}", what=join_names(context.t, names)))
             _map(context, name, weights)
     t = context.t
     TEMPERATURE.slider(t("step_by_step.temperature"), step=0.1, help=t("step_by_step.temperature_help"), width=260)
@@ -62,13 +65,6 @@ def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
     q, k, v = trace.q[context.head], trace.k[context.group], trace.v[context.group]
     mask = context.of_head(trace.allowed)
     return attend_wrongly(q, k, v, faults, scale=trace.scale, allowed=mask, **context.options)
-
-
-def _fault_names(context: StepByStepContext, faults: Faults) -> str:
-    names = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
-    if faults.temperature != 1:
-        names.append(f"t = {number(faults.temperature, 3)}")
-    return join_names(context.t, names)
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:

@@ -26,19 +26,15 @@ def format_number(value: float) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
-def _equals(value: float) -> str:
-    """Return " = " before an exact result, " ≈ " before a rounded one."""
-    exact = math.isinf(value) or math.isclose(float(format_number(value).replace("−", "-")), value, abs_tol=1e-9)
-    return " = " if exact else " ≈ "
-
-
 def _factor(value: float) -> str:
     return f"({format_number(value)})" if value < 0 else format_number(value)
 
 
 def outcome(value: float) -> list[Token]:
-    """Write a result behind its equals sign."""
-    return [(_equals(value), ""), (format_number(value), "result")]
+    """Write a result behind its equals sign, or behind " ≈ " where it is rounded."""
+    text = format_number(value)
+    is_exact = math.isinf(value) or math.isclose(float(text.replace("−", "-")), value, abs_tol=1e-9)
+    return [(" = " if is_exact else " ≈ ", ""), (text, "result")]
 
 
 def sum_of_products(row: Sequence[float], column: Sequence[float], result: float) -> list[Token]:

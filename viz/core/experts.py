@@ -93,13 +93,12 @@ class ExpertsWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertsTrace:
-    """Every step, in order: the ``routing``, ``mixed`` (T, d_model), the ``shared`` network, ``output`` (T, d_model).
+    """Every step, in order: the ``routing``, the ``shared`` network, ``output`` (T, d_model).
 
-    ``mixed`` is the weighted sum of the chosen experts. ``shared_weight`` is (T, 1); None where that weight is 1.
+    ``shared_weight`` is (T, 1); None where that weight is 1.
     """
 
     routing: Routing
-    mixed: Tensor
     shared: FeedForwardTrace | None
     shared_weight: Tensor | None
     output: Tensor
@@ -152,18 +151,17 @@ def mixture_of_experts(
     """
     routing = route(x, weights.router)
     rows, numbers, shares = (values.flatten(0, -2) for values in (x, routing.numbers, routing.weights))
-    mixed = torch.zeros_like(rows)
+    output = torch.zeros_like(rows)
     for number in numbers.unique().tolist():
         tokens, places = (numbers == number).nonzero(as_tuple=True)
-        output = feed_forward(rows[tokens], weights.experts[number], activation=activation).output
-        mixed = mixed.index_add(0, tokens, shares[tokens, places, None] * output)
-    mixed = mixed.view_as(x)
+        expert = feed_forward(rows[tokens], weights.experts[number], activation=activation)
+        output = output.index_add(0, tokens, shares[tokens, places, None] * expert.output)
+    output = output.view_as(x)
     shared = None if weights.shared is None else feed_forward(x, weights.shared, activation=activation)
     shared_weight = None if weights.w_shared is None else (x @ weights.w_shared).sigmoid()
-    output = mixed
     if shared is not None:
-        output = mixed + (shared.output if shared_weight is None else shared_weight * shared.output)
-    return ExpertsTrace(routing=routing, mixed=mixed, shared=shared, shared_weight=shared_weight, output=output)
+        output = output + (shared.output if shared_weight is None else shared_weight * shared.output)
+    return ExpertsTrace(routing=routing, shared=shared, shared_weight=shared_weight, output=output)
 
 
 def network(x: Tensor, weights: Network, *, activation: Activation = torch.relu) -> NetworkTrace:

@@ -68,10 +68,6 @@ class Hidden:
 NOTHING = Hidden()
 
 
-def _no_reason(_: Any) -> Because:
-    return "other", {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Key:
     """Right answers to a question, and the values of its sentences.
@@ -87,7 +83,7 @@ class Key:
 
     right: tuple[AnswerValue, ...]
     values: Values = field(default_factory=dict)
-    wrong: Callable[[Any], Because] = _no_reason
+    wrong: Callable[[Any], Because] = lambda _: ("other", {})
     traps: Mapping[str, float] = field(default_factory=dict)
     hides: Hidden = NOTHING
     shows: Mapping[str, Any] = field(default_factory=dict)

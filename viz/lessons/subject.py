@@ -77,7 +77,9 @@ class Subject:
     def words(self) -> tuple[int, ...]:
         """Places of the tokens that are words or pieces of words: neither marks nor punctuation."""
         labels = zip(self.labels, self.special, strict=True)
-        return tuple(place for place, (label, special) in enumerate(labels) if not special and _has_letter(label))
+        return tuple(
+            place for place, (label, special) in enumerate(labels) if not special and any(map(str.isalnum, label))
+        )
 
     @property
     def weights(self) -> Tensor:
@@ -106,7 +108,3 @@ class Subject:
     @cached_property
     def _counts(self) -> Counter[str]:
         return Counter(map(self.word, range(len(self.labels))))
-
-
-def _has_letter(label: str) -> bool:
-    return any(sign.isalnum() for sign in label)

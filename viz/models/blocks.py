@@ -150,16 +150,13 @@ def _as_trained(call: Call, change: Change) -> Callable[..., MultiHeadTrace]:
         options = {**call.options, "allowed": combine(call.options.get("allowed"), allowed)}
         if not call.is_changed:
             return multi_head(x, memory, weights, **options)
-        q, k = (split_heads(project(x, w, b), n) for w, b, n in _queries_and_keys(weights))
-        v = split_heads(project(x, weights.w_v, weights.b_v), weights.spec.G)
+        s = weights.spec
+        q = split_heads(project(x, weights.w_q, weights.b_q), s.H)
+        k = split_heads(project(x, weights.w_k, weights.b_k), s.G)
+        v = split_heads(project(x, weights.w_v, weights.b_v), s.G)
         return merge_heads(*change(q, k), v, weights, x=x, memory=x, **options)
 
     return attend
-
-
-def _queries_and_keys(weights: HeadWeights) -> tuple[tuple[Tensor, Tensor | None, int], ...]:
-    spec = weights.spec
-    return (weights.w_q, weights.b_q, spec.H), (weights.w_k, weights.b_k, spec.G)
 
 
 def _is_standard(call: Call) -> bool:

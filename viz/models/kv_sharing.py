@@ -38,9 +38,8 @@ def with_fewer(capture: Capture, n_kv_heads: int) -> Capture:
 
 def wrongly_shared(capture: Capture, layer: int, *, allowed: Tensor | None = None) -> MultiHeadTrace:
     """A layer in which query head i reads key/value head i mod G; ``allowed`` as in :meth:`Capture.multi_head`."""
-
-    def mix_up(call: Call) -> Call:
-        return replace(call, k=repeat_kv(call.k, len(call.q)), v=repeat_kv(call.v, len(call.q)))
-
-    right, wrong = capture.calls[layer], _change(capture, mix_up).multi_head(layer, allowed=allowed)
+    mixed_up = _change(
+        capture, lambda call: replace(call, k=repeat_kv(call.k, len(call.q)), v=repeat_kv(call.v, len(call.q)))
+    )
+    right, wrong = capture.calls[layer], mixed_up.multi_head(layer, allowed=allowed)
     return replace(wrong, k=right.k, v=right.v)

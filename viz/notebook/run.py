@@ -18,7 +18,7 @@ from viz.notebook.layer_numbers import noting_makers, numbers_of, rounds_of
 from viz.notebook.longest import longest_text
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.trust import NO_WEIGHT, Products, difference_noted, has_sinks, output_of, run_plain
+from viz.notebook.trust import NO_WEIGHT, Products, difference_noted, has_sinks, output_of
 
 MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
@@ -144,7 +144,7 @@ def _run(
         ValueError: if the model cannot read this, with what it said.
     """
     try:
-        plain = run_plain(model, inputs)
+        plain = output_of(model(**inputs, output_hidden_states=True, return_dict=True))
         ids = inputs.get("input_ids")
         if ids is not None and is_large(model, ids.shape[1]):
             rows = token_places if len(token_places) < ids.shape[1] else None

@@ -1,7 +1,6 @@
 """Maps and the tokens along them as a stack for the browser: all of it at once, or small maps first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -36,13 +35,17 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
         mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
 
     if maps.small:
-        heads = OpenedMaps(maps, mask)
-        about = [_quick_measures(maps.measures[i], same=same) for i in maps.layers]
+        layers = tuple(maps.layers)
+
+        def open_head(place: int, head: int) -> Heads:
+            return Heads(weights=maps.head_with_rest(layers[place], head)[None], measures={}, masked=mask)
+
         return PooledStack(
             name=name, layers=(), n_layers=len(maps.layers), queries=_axis(rows), keys=_axis(columns),
-            same=same and not maps.nobody, numbers=tuple(maps.layers), pool=maps.pool, n_heads=n_heads,
-            small=[with_column(maps, i) for i in maps.layers], measures=about, open=heads.open,
-            open_layer=heads.open_layer,
+            same=same and not maps.nobody, numbers=layers, pool=maps.pool, n_heads=n_heads,
+            small=[with_column(maps, i) for i in layers],
+            measures=[_quick_measures(maps.measures[i], same=same) for i in layers],
+            open=open_head, open_layer=lambda place: maps.layer_with_rest(layers[place]),
         )  # fmt: skip
 
     def describe_layer(i: int) -> Heads:
@@ -59,23 +62,6 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
         name=name, layers=map(describe_layer, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
         keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class OpenedMaps:
-    """The maps of a stack as they are opened, one head at a time."""
-
-    maps: Maps
-    mask: Tensor | None
-
-    def open(self, place: int, head: int) -> Heads:
-        """Return one head of the layer at a place, with the column of what goes to no token."""
-        number = list(self.maps.layers)[place]
-        return Heads(weights=self.maps.head_with_rest(number, head)[None], measures={}, masked=self.mask)
-
-    def open_layer(self, place: int) -> Tensor:
-        """Return the weights of every head of the layer at a place, (H, Q, K), with that column."""
-        return self.maps.layer_with_rest(list(self.maps.layers)[place])
 
 
 def with_column(maps: Maps, number: int) -> Tensor:

@@ -27,11 +27,6 @@ def output_of(result: Any) -> Tensor:
     return torch.zeros(1, 0, 1) if tensor is None else tensor.detach().float()
 
 
-def run_plain(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
-    """The output of a model that is not asked for its maps."""
-    return output_of(model(**inputs, output_hidden_states=True, return_dict=True))
-
-
 def difference_noted(
     model: Any, plain: Tensor, with_maps: Tensor, token_places: list[int]
 ) -> list[tuple[str, dict[str, str]]]:

@@ -42,7 +42,7 @@ def cone(steps: Bool[Tensor, "L T T"], query: int) -> Bool[Tensor, "M T"]:
     return torch.stack(rows[::-1])
 
 
-def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: int = 0) -> Float[Tensor, "M T"]:
+def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int) -> Float[Tensor, "M T"]:
     r"""Gradient norm of one token of the last level by each token of each level: 0 where there is no path.
 
     .. math:: g_{lj} = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(l)}_j} \Big\rVert
@@ -58,14 +58,12 @@ def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: in
     with torch.inference_mode(False), torch.enable_grad():
         tokens = levels(x.detach().clone().requires_grad_())
         top = tokens[-1][query]
-        direction = torch.randn(len(top), generator=torch.Generator().manual_seed(seed), dtype=top.dtype)
+        direction = torch.randn(len(top), generator=torch.Generator().manual_seed(0), dtype=top.dtype)
         gradients = torch.autograd.grad(top @ (direction / direction.norm()), tokens)
     return torch.stack([gradient.norm(dim=-1) for gradient in gradients])
 
 
-def output_change(
-    run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"], *, seed: int = 0
-) -> Float[Tensor, " T"]:
+def output_change(run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"]) -> Float[Tensor, " T"]:
     """Change of each output token when some input tokens are replaced by noise of the same size.
 
     Tokens outside a receptive field move nothing: the check of :func:`cone` on a stack that runs.
@@ -74,6 +72,6 @@ def output_change(
         >>> output_change(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]
         tensor([0., 0.])
     """
-    noise = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)
+    noise = torch.randn(x.shape, generator=torch.Generator().manual_seed(0), dtype=x.dtype)
     noise = noise / noise.norm(dim=-1, keepdim=True) * x.norm(dim=-1, keepdim=True).clamp(min=1.0)
     return (run(torch.where(tokens[:, None], noise, x)) - run(x)).norm(dim=-1)

@@ -123,9 +123,6 @@ def learn(lesson: Lesson, *, every: int = 20) -> Iterator[Snapshot]:
     parameters = [values for values in (offset, log_alpha, blocks) if values.requires_grad]
     adam = torch.optim.Adam(parameters, lr=lesson.learning_rate, betas=(0.9, 0.99))
 
-    def student() -> QuadraticHeads:
-        return value_heads(offset, log_alpha.exp(), blocks)
-
     for step in range(lesson.steps + 1):
         if step % every == 0 or step == lesson.steps:
             with torch.no_grad():
@@ -134,18 +131,14 @@ def learn(lesson: Lesson, *, every: int = 20) -> Iterator[Snapshot]:
         if step < lesson.steps:
             fall = 0.02 + 0.98 * (1 + math.cos(math.pi * step / lesson.steps)) / 2
             adam.param_groups[0]["lr"] = lesson.learning_rate * fall
-            _improve(adam, lambda: _loss(student(), goal))
+            with torch.enable_grad():
+                adam.zero_grad()
+                _loss(value_heads(offset, log_alpha.exp(), blocks), goal).backward()
+                adam.step()
 
 
 def _loss(heads: QuadraticHeads, goal: Teacher) -> Tensor:
     return (axial_layer(heads, goal.image) - goal.target).square().mean()
-
-
-@torch.enable_grad()
-def _improve(adam: torch.optim.Adam, loss: Callable[[], Tensor]) -> None:
-    adam.zero_grad()
-    loss().backward()
-    adam.step()
 
 
 def effective_kernel(heads: QuadraticHeads, reach: int) -> Float[Tensor, "d_out d_in k k"]:

@@ -147,7 +147,10 @@ def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = N
     Raises:
         ValueError: if the grid does not fit.
     """
-    scale = _powers(scale) if scale.dtype == torch.uint8 else scale.float()
+    if scale.dtype == torch.uint8:
+        # E8M0: the exponents of powers of two; 255 is no number.
+        scale = torch.exp2(scale.float() - 127).masked_fill_(scale == 255, torch.nan)
+    scale = scale.float()
     if scale.numel() == 1:
         return codes.float().mul_(scale.reshape(()))
     form = f"has the form {tuple(scale.shape)} for weights of {tuple(codes.shape)}"
@@ -174,12 +177,6 @@ def _dequantise_experts(blocks: Tensor, exponents: Tensor) -> Tensor:
         raise ValueError(f"MXFP4 blocks {tuple(blocks.shape)} do not fit scales {tuple(exponents.shape)}")
     weights: Tensor = convert_moe_packed_tensors(blocks, exponents, dtype=torch.float32)
     return weights
-
-
-def _powers(exponents: Tensor) -> Tensor:
-    """Powers of two of E8M0 bytes; 255 is no number."""
-    powers = torch.exp2(exponents.float() - 127)
-    return powers.masked_fill_(exponents == 255, torch.nan)
 
 
 def check_types(weights: Mapping[str, Tensor], expected: Mapping[str, Tensor], entry: Entry) -> None:

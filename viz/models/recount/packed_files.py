@@ -59,11 +59,6 @@ class WeightFile(Protocol):
         """Return ``rope_base`` and ``epsilon``, as far as the file says them."""
 
 
-def _mapped(file: Path) -> mmap.mmap:
-    with file.open("rb") as stream:
-        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-
-
 def release(file: WeightFile) -> None:
     """Give the parts of a file that were read back to the system, which counts them as the process's memory."""
     if hasattr(mmap, "MADV_DONTNEED"):
@@ -125,7 +120,8 @@ class Gguf:
         (n,) = struct.unpack_from("<I", self.data, at)
         shape = struct.unpack_from(f"<{n}Q", self.data, at + 4)
         kind, offset = struct.unpack_from("<IQ", self.data, at + 4 + 8 * n)
-        return shape, kind, _data_start(self.data, at + 16 + 8 * n) + offset
+        end = _directory_end(self.data, at + 16 + 8 * n)
+        return shape, kind, end + -end % BLOCK + offset
 
     def read(self, name: str, row: int, at: int) -> np.ndarray | None:
         """Return up to 32 numbers of a row."""
@@ -185,11 +181,6 @@ def _directory_end(data: mmap.mmap, at: int) -> int:
             return at
         (axes,) = struct.unpack_from("<I", data, at + 8 + n)
         at += 8 + n + 4 + 8 * axes + 12
-
-
-def _data_start(data: mmap.mmap, behind_entry: int) -> int:
-    end = _directory_end(data, behind_entry)
-    return end + -end % BLOCK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,7 +259,8 @@ def _directory(data: mmap.mmap) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _open_version(file: Path, _: int) -> WeightFile:
-    data = _mapped(file)
+    with file.open("rb") as stream:
+        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     if file.suffix == ".safetensors":
         return Safetensors(data=data)
     return Gguf(data=data) if data[:4] == b"GGUF" else E5File(data=data)

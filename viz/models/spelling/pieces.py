@@ -132,12 +132,8 @@ def spell(tokens: Sequence[Part]) -> tuple[str, ...]:
         >>> spell([b"a", b" " + cut[:1], cut[1:3], cut[3:]])
         ('a', '␣猫₁', '猫₂', '猫')
     """
-    runs = ((_spell_cut if is_cut else _spell_whole)(run) for is_cut, run in groupby(tokens, _is_cut))
+    runs = ((_spell_cut(run) if is_cut else map(_spell_part, run)) for is_cut, run in groupby(tokens, _is_cut))
     return tuple(chain.from_iterable(runs))
-
-
-def _spell_whole(run: Iterable[Part]) -> Iterable[str]:
-    return map(_spell_part, run)
 
 
 @lru_cache(maxsize=20_000)

@@ -15,13 +15,12 @@ from viz.core.norm import NormWeights, rms_norm
 class DifferentialTrace:
     """Both maps of a pair of heads, and what becomes of them.
 
-    ``weights`` is the first map minus ``share`` times the second: its rows sum to 1 - ``share``, and cells may be
+    ``weights`` is the first map minus a share of the second: its rows sum to 1 minus that share, and cells may be
     negative. ``output`` is what it makes of the values.
     """
 
     first: AttentionTrace
     second: AttentionTrace
-    share: Tensor
     weights: Tensor
     output: Tensor
 
@@ -97,9 +96,8 @@ def attend_differential(
     """
     first = attend(q_1, k_1, v, allowed=allowed, scale=scale)
     second = attend(q_2, k_2, v, allowed=allowed, scale=scale)
-    share = torch.as_tensor(share, dtype=v.dtype)
     weights = first.weights - share * second.weights
-    return DifferentialTrace(first=first, second=second, share=share, weights=weights, output=weights @ v)
+    return DifferentialTrace(first=first, second=second, weights=weights, output=weights @ v)
 
 
 def norm_difference(output: Float[Tensor, "*B Q d_v"], *, start: float, eps: float = 1e-5) -> Float[Tensor, "*B Q d_v"]:
