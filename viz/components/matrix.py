@@ -4,7 +4,7 @@ All maps of one matrix look alike: a row of it is a row of the picture, the firs
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -68,7 +68,6 @@ class Matrix:
         limit: the largest absolute value of the colours; None takes this matrix's own.
         numbers: write each value into its cell, where there is room.
         hover: what a cell says: a sentence with {row}, {column}, {value} and {offset}, or one for each cell.
-        named: what else stands in those sentences in {braces}, shown literally.
         blocked: what a cell says that has no value, where ``hover`` is one sentence; "" says nothing.
         framed: a row to frame, and a column whose cell in that row is framed too, or None.
         letters: cells to frame, each (row, column) with what is written into it.
@@ -87,7 +86,6 @@ class Matrix:
     numbers: bool = False
     hover: str | Sentences = "{row} → {column}: {value}"
     blocked: str = ""
-    named: Mapping[str, str] = field(default_factory=dict)
     framed: tuple[int, int | None] | None = None
     letters: Mapping[tuple[int, int], str] | None = None
     twice: bool = False
@@ -115,7 +113,6 @@ def pack_matrix(matrix: Matrix, *, head_hues: Sequence[Sequence[int]], **header:
         "numbers": matrix.numbers,
         "hover": matrix.hover if isinstance(matrix.hover, str) else [list(line) for line in matrix.hover],
         "blocked": matrix.blocked,
-        "named": dict(matrix.named),
         "framed": matrix.framed,
         "letters": [[*cell, letter] for cell, letter in (matrix.letters or {}).items()],
         "twice": matrix.twice,

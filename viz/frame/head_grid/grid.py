@@ -104,9 +104,8 @@ def _of_channel(channel: str, parameter: AnyParameter) -> AnyParameter:
 
     The head is one for all grids of a page, which show the same heads at work.
     """
-    if channel == "grid" or parameter in (LAYER, HEAD):
-        return parameter
-    return parameter.variant(name=f"{channel}_{parameter.name}")
+    name = f"{channel}_{parameter.name}"
+    return parameter if channel == "grid" or parameter in (LAYER, HEAD) else parameter.variant(name=name)
 
 
 def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:

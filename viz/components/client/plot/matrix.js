@@ -248,14 +248,13 @@ export class Matrix extends View {
   }
 
   #describe([row, column]) {
-    const { hover, blocked: blockedText, named: fixedValues, shape, values } = this.data,
+    const { hover, blocked: blockedText, shape, values } = this.data,
       value = values[row * shape[1] + column];
     if (this.covered.has(row * shape[1] + column)) return `? (${this.data.covers.word})`;
     if (Array.isArray(hover)) return hover[row][column];
     const hasValue = Number.isFinite(value),
       names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
     return fill(hasValue ? hover : blockedText, {
-      ...fixedValues,
       ...names,
       offset: column - row,
       value: hasValue ? formatNumber(value, this.data.owners ? 0 : 4) : "−∞",
