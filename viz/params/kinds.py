@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.params.memory import get
+from viz.params.memory import keep
 from viz.params.parameter import OneOf, Parameter
 from viz.params.session import of_session
 
@@ -127,7 +127,7 @@ class TokenIndex(Int):
         is_chosen = self.is_chosen
         if self.predates_navigation or not (is_chosen or self._resolve_default(about) < 0):
             return
-        position, place = None, get(self.name)
+        position, place = None, self.value if self.has_value else None
         if isinstance(place, int) and 0 <= place < len(before):
             position = place_of_word(before, owner, place, or_place=is_chosen)
         if position is None:
@@ -194,6 +194,7 @@ class Text(Parameter[str]):
         if is_unseen:
             self.forget()
         box_text = str(self.draw(draw, label, value=text, **options))
+        keep(self.name, box_text if is_unseen else text)
         return box_text if is_unseen else text
 
     def selectbox(self, label: str, about: Any = None, *, suggestions: Sequence[str], **options: Any) -> str:

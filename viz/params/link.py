@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.params.memory import get, has, put
+from viz.params.memory import VALUES
 from viz.params.parameter import Parameter
 from viz.params.session import RECORD, Parameters, of_session
 
@@ -51,11 +51,11 @@ def undo_late_values() -> None:
     callback of one of them may set others. Else they would undo the navigation, and the link of the one run would stand
     beside the picture of the other.
     """
-    record = of_session()
+    record, values = of_session(), VALUES.get() or st.session_state
     if record.history_note != st.query_params.get(_NOTE):
         return
     for name, value in record.overruled.items():
-        if not has(name) or get(name) != value:
+        if name not in values or values[name] != value:
             continue
         if name not in record.replacements:
             Parameter(name).forget()
@@ -72,7 +72,7 @@ def retain_in_link(*names: str) -> None:
     record.kept.update(dict.fromkeys(names))
     retain(*names)
     for name in names:
-        if has(name):
+        if Parameter(name).has_value:
             record.declared[name] = None
             record.fragments.owners.setdefault(name, record.fragments.part)
 
@@ -84,9 +84,9 @@ def retain(*names: str) -> None:
         record.declared.pop(name, None)
         if Parameter(name).predates_navigation:
             Parameter(name).forget()
-        elif has(name):
+        elif Parameter(name).has_value:
             # Streamlit drops the value of a widget that is not drawn, unless it is set again.
-            put(name, get(name))
+            st.session_state[name] = Parameter(name).value
 
 
 def keep_unread() -> None:
@@ -108,7 +108,7 @@ def query_parameters(*names: str) -> dict[str, str]:
 
 
 def _write(name: str) -> str:
-    value: Any = get(name)
+    value: Any = (VALUES.get() or st.session_state)[name]
     parts = value if isinstance(value, list) else [int(value) if isinstance(value, bool) else value]
     text = "-".join(map(str, parts))
     return text[: of_session().longest.get(name)]
@@ -116,12 +116,12 @@ def _write(name: str) -> str:
 
 def link() -> dict[str, str]:
     """Return the query parameters of the current view: declared parameters that are chosen and not at the default."""
-    record = of_session()
+    record, values = of_session(), VALUES.get() or st.session_state
     waiting = {name: record.link[name] for name in record.kept if name in record.link}
     return waiting | {
         name: _write(name)
         for name, default in record.declared.items()
-        if name in record.always or (get(name) != default and record.is_chosen(name, get(name)))
+        if name in record.always or (values[name] != default and record.is_chosen(name, values[name]))
     }
 
 

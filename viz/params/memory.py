@@ -15,41 +15,30 @@ import streamlit as st
 T = TypeVar("T")
 
 REQUIRED: Final[Any] = object()
-_values: ContextVar[dict[str, Any] | None] = ContextVar("values of this run", default=None)
+VALUES: Final[ContextVar[dict[str, Any] | None]] = ContextVar("values", default=None)
+"""The session state as this run has read it; None outside a run."""
 
 
 @contextmanager
 def read_once() -> Iterator[None]:
     """Read the session state once for the ``with``, a whole run."""
-    token = _values.set(st.session_state.to_dict())
+    token = VALUES.set(st.session_state.to_dict())
     try:
         yield
     finally:
-        _values.reset(token)
+        VALUES.reset(token)
 
 
-def get(name: str, otherwise: Any = None) -> Any:
-    """Return a value of the session state."""
-    values = _values.get() or {}
-    return values[name] if name in values else st.session_state.get(name, otherwise)
-
-
-def has(name: str) -> bool:
-    """Return True if the session state has a value."""
-    return get(name, REQUIRED) is not REQUIRED
-
-
-def put(name: str, value: Any) -> None:
-    """Set a value of the session state; a widget's in a callback, or before the widget is drawn."""
-    st.session_state[name] = value
-    if (values := _values.get()) is not None:
+def keep(name: str, value: Any) -> None:
+    """Have this run read a value that the session state has got; it is set there before, or by its widget."""
+    if (values := VALUES.get()) is not None:
         values[name] = value
 
 
 def drop(name: str) -> None:
     """Remove a value of the session state."""
     st.session_state.pop(name, None)
-    (_values.get() or {}).pop(name, None)
+    (VALUES.get() or {}).pop(name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +68,16 @@ class Remembered(Generic[T]):
 
     def read(self) -> T:
         """Return the session's value."""
-        if (value := get(self.name, self.default)) is REQUIRED:
+        values = VALUES.get() or {}
+        value = values[self.name] if self.name in values else st.session_state.get(self.name, self.default)
+        if value is REQUIRED:
             raise KeyError(self.name)
         return cast(T, value)
 
     def set(self, value: T) -> None:
         """Set the value. If it is a widget's, call this in a callback or before the widget is drawn."""
-        put(self.name, value)
+        st.session_state[self.name] = value
+        keep(self.name, value)
 
     def take(self) -> T:
         """Return the value and reset it."""
@@ -99,4 +91,4 @@ class Remembered(Generic[T]):
 
     def exists(self) -> bool:
         """Return True if a value is set."""
-        return has(self.name)
+        return self.name in (VALUES.get() or {}) or self.name in st.session_state

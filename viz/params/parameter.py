@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
-from viz.params.memory import drop, get, has, put
+from viz.params.memory import VALUES, drop, keep
 from viz.params.session import of_session, redraw_page
 
 T = TypeVar("T")
@@ -64,25 +64,25 @@ class Parameter(Generic[T]):
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         if self.scope:
             self.enter(about)
-        name, record = self.name, of_session()
+        name, record, values = self.name, of_session(), VALUES.get() or st.session_state
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declared[name] = default
         record.fragments.owners.setdefault(name, record.fragments.part)
-        if not has(name) or (record.is_back and name not in record.believed):
+        if name not in values or (record.is_back and name not in record.believed):
             record.current_defaults.pop(name, None)
             value = self._read_link(about, default)
             self.set(value)
         else:
-            value = get(name)
+            value = values[name]
             is_chosen = value != default and record.is_chosen(name, value)
             if value != default and not ((is_declared or is_chosen) and self._is_allowed(about, value)):
                 value = self._replace(value, default, about) if is_chosen else default
                 self.set(value)
             elif not is_declared and record.is_new_page:
                 # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
-                put(name, value)
+                st.session_state[name] = value
             elif not is_declared and value != record.last_set.get(name, value) and record.is_stale(name, value):
                 self.set(value)
         if value == default:
@@ -145,15 +145,14 @@ class Parameter(Generic[T]):
     @property
     def value(self) -> T:
         """The value of a parameter that was read or set before."""
-        if not has(self.name):
-            raise KeyError(self.name)
-        value: T = get(self.name)
+        values = VALUES.get() or {}
+        value: T = values[self.name] if self.name in values else st.session_state[self.name]
         return value
 
     @property
     def has_value(self) -> bool:
         """True if it was read or set before in this session."""
-        return has(self.name)
+        return self.name in (VALUES.get() or {}) or self.name in st.session_state
 
     @property
     def is_chosen(self) -> bool:
@@ -174,17 +173,18 @@ class Parameter(Generic[T]):
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
-        record, name = of_session(), self.name
+        record, name, values = of_session(), self.name, VALUES.get() or st.session_state
         record.last_set[name] = value
         recent = record.set_values.setdefault(name, [])
-        recent += [get(name), value] if has(name) else [value]
+        recent += [values[name], value] if name in values else [value]
         del recent[:-_MAX_RECENT_VALUES]
         if record.is_back:
             record.believed.add(name)
-            record.overruled.setdefault(name, get(name, value))
+            record.overruled.setdefault(name, values.get(name, value))
         if name in record.overruled and (record.is_back or name not in record.replacements):
             record.replacements[name] = value
-        put(name, value)
+        st.session_state[name] = value
+        keep(name, value)
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -194,8 +194,8 @@ class Parameter(Generic[T]):
     def forget(self) -> None:
         """Reset the value: it is the default when it is next read."""
         record = of_session()
-        if record.is_back and has(self.name):
-            record.overruled.setdefault(self.name, get(self.name))
+        if record.is_back and self.has_value:
+            record.overruled.setdefault(self.name, self.value)
             record.replacements.pop(self.name, None)
         drop(self.name)
 

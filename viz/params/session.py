@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from viz.params.memory import Remembered, get, has
+from viz.params.memory import VALUES, Remembered
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
@@ -32,12 +32,13 @@ class Fragments:
 
     def note_drawn(self, part: tuple[str, ...]) -> None:
         """Record the values that a fragment was drawn with."""
-        self.drawn_values |= {name: get(name) for name in self.declared_inside(part) if has(name)}
+        values = VALUES.get() or st.session_state
+        self.drawn_values |= {name: values[name] for name in self.declared_inside(part) if name in values}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
         """Return True if a parameter outside the fragment has changed since the last draw."""
-        around = self.drawn_values.keys() - self.declared_inside(part)
-        return any(get(name, around) != self.drawn_values[name] for name in around)
+        values, around = VALUES.get() or st.session_state, self.drawn_values.keys() - self.declared_inside(part)
+        return any(name not in values or values[name] != self.drawn_values[name] for name in around)
 
 
 @dataclass(slots=True)
