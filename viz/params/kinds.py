@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.params.memory import keep
+from viz.params.memory import VALUES
 from viz.params.parameter import OneOf, Parameter
 from viz.params.session import of_session
 
@@ -194,7 +194,9 @@ class Text(Parameter[str]):
         if is_unseen:
             self.forget()
         box_text = str(self.draw(draw, label, value=text, **options))
-        keep(self.name, box_text if is_unseen else text)
+        if is_unseen and (values := VALUES.get()) is not None:
+            # The widget has set it.
+            values[self.name] = box_text
         return box_text if is_unseen else text
 
     def selectbox(self, label: str, about: Any = None, *, suggestions: Sequence[str], **options: Any) -> str:

@@ -72,21 +72,21 @@ def retain_in_link(*names: str) -> None:
     record.kept.update(dict.fromkeys(names))
     retain(*names)
     for name in names:
-        if Parameter(name).has_value:
+        if name in (VALUES.get() or st.session_state):
             record.declared[name] = None
             record.fragments.owners.setdefault(name, record.fragments.part)
 
 
 def retain(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, but leave them out of the link."""
-    record = of_session()
+    record, values = of_session(), VALUES.get() or st.session_state
     for name in names:
         record.declared.pop(name, None)
         if Parameter(name).predates_navigation:
             Parameter(name).forget()
-        elif Parameter(name).has_value:
+        elif name in values:
             # Streamlit drops the value of a widget that is not drawn, unless it is set again.
-            st.session_state[name] = Parameter(name).value
+            st.session_state[name] = values[name]
 
 
 def keep_unread() -> None:

@@ -29,18 +29,6 @@ def read_once() -> Iterator[None]:
         VALUES.reset(token)
 
 
-def keep(name: str, value: Any) -> None:
-    """Have this run read a value that the session state has got; it is set there before, or by its widget."""
-    if (values := VALUES.get()) is not None:
-        values[name] = value
-
-
-def drop(name: str) -> None:
-    """Remove a value of the session state."""
-    st.session_state.pop(name, None)
-    (VALUES.get() or {}).pop(name, None)
-
-
 @dataclass(frozen=True, slots=True)
 class Remembered(Generic[T]):
     """A typed key of the session state, declared once by the module that owns it.
@@ -77,7 +65,8 @@ class Remembered(Generic[T]):
     def set(self, value: T) -> None:
         """Set the value. If it is a widget's, call this in a callback or before the widget is drawn."""
         st.session_state[self.name] = value
-        keep(self.name, value)
+        if (values := VALUES.get()) is not None:
+            values[self.name] = value
 
     def take(self) -> T:
         """Return the value and reset it."""
@@ -87,7 +76,8 @@ class Remembered(Generic[T]):
 
     def forget(self) -> None:
         """Reset to the default."""
-        drop(self.name)
+        st.session_state.pop(self.name, None)
+        (VALUES.get() or {}).pop(self.name, None)
 
     def exists(self) -> bool:
         """Return True if a value is set."""

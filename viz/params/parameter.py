@@ -12,8 +12,8 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
-from viz.params.memory import VALUES, drop, keep
-from viz.params.session import of_session, redraw_page
+from viz.params.memory import VALUES
+from viz.params.session import RECORD, Parameters, of_session, redraw_page
 
 T = TypeVar("T")
 _MAX_RECENT_VALUES: Final = 4
@@ -64,7 +64,8 @@ class Parameter(Generic[T]):
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         if self.scope:
             self.enter(about)
-        name, record, values = self.name, of_session(), VALUES.get() or st.session_state
+        name, values = self.name, VALUES.get() or st.session_state
+        record: Parameters = values[RECORD.name]
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
@@ -184,7 +185,8 @@ class Parameter(Generic[T]):
         if name in record.overruled and (record.is_back or name not in record.replacements):
             record.replacements[name] = value
         st.session_state[name] = value
-        keep(name, value)
+        if (of_run := VALUES.get()) is not None:
+            of_run[name] = value
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -197,7 +199,8 @@ class Parameter(Generic[T]):
         if record.is_back and self.has_value:
             record.overruled.setdefault(self.name, self.value)
             record.replacements.pop(self.name, None)
-        drop(self.name)
+        st.session_state.pop(self.name, None)
+        (VALUES.get() or {}).pop(self.name, None)
 
     def omit_from_link(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""
@@ -212,7 +215,7 @@ class Parameter(Generic[T]):
         The ``options`` have the value as the widget's default. The browser starts a widget with it that it has no value
         for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
         """
-        fragments = of_session().fragments
+        fragments = (VALUES.get() or st.session_state)[RECORD.name].fragments
         if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
             # The page depends on this parameter, and runs again.
             options = {"on_change": redraw_page, **options}
