@@ -132,11 +132,6 @@ of_session = RECORD.read
 """Return this session's parameters."""
 
 
-def has_user() -> bool:
-    """Return True in a user's run, which Streamlit ends here if the user has left or clicked elsewhere."""
-    return RECORD.name in st.session_state
-
-
 def sent_by_widget(key: str) -> Any:
     """Return the state of a widget that is no parameter, as the browser sent it last; None before it has."""
     return st.session_state.get(key)

@@ -2,7 +2,9 @@
 
 from contextvars import ContextVar
 
-from viz.params.session import has_user
+import streamlit as st
+
+from viz.params.session import RECORD
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
 
@@ -16,7 +18,7 @@ def is_run() -> bool:
     """Return True if this thread runs the script, or one of its callbacks, for a user."""
     cached = _is_run.get()
     if cached is None:
-        cached = has_user()
+        cached = RECORD.name in st.session_state
         _is_run.set(cached)
     return cached
 
@@ -24,4 +26,4 @@ def is_run() -> bool:
 def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if _is_run.get() is not False:
-        _is_run.set(has_user())
+        _is_run.set(RECORD.name in st.session_state)

@@ -2,11 +2,10 @@
 
 import threading
 from types import SimpleNamespace
-
-import pytest
+from unittest.mock import MagicMock
 
 from tests import SAFETY_NET
-from viz.frame import script_run
+from viz.params import script_run
 
 
 class LeftError(Exception):
@@ -29,19 +28,18 @@ def result_in_thread(call):
     return results[0]
 
 
+def give_looks(monkeypatch, *looks):
+    """Put a session's state in the place of Streamlit's, with the results of the looks into it."""
+    state = MagicMock()
+    state.__contains__.side_effect = looks
+    monkeypatch.setattr(script_run, "st", SimpleNamespace(session_state=state))
+
+
 def test_raise_if_left_reads_state(monkeypatch):
     """Streamlit ends the run of a user who has left where its script reads the session's state."""
-
-    def read_twice():
-        assert script_run.is_run()
-        monkeypatch.setattr(script_run, "RECORD", SimpleNamespace(exists=leave))
-        script_run.raise_if_disconnected()
-
-    def leave():
-        raise LeftError
-
-    monkeypatch.setattr(script_run, "RECORD", SimpleNamespace(exists=lambda: True))
-    assert isinstance(result_in_thread(read_twice), LeftError)
+    give_looks(monkeypatch, True, LeftError)
+    ended = result_in_thread(lambda: script_run.is_run() and script_run.raise_if_disconnected())
+    assert isinstance(ended, LeftError)
 
 
 def test_background_thread_is_no_run(monkeypatch):
@@ -52,8 +50,7 @@ def test_background_thread_is_no_run(monkeypatch):
         script_run.raise_if_disconnected()
         return script_run.is_run()
 
-    record = SimpleNamespace(exists=lambda: pytest.fail("Streamlit was asked"))
-    monkeypatch.setattr(script_run, "RECORD", record)
+    give_looks(monkeypatch, LeftError)
     assert result_in_thread(work) is False
 
 
