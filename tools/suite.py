@@ -1,8 +1,8 @@
 """One of the two suites of tests, and its cost: ``python -m tools.suite fast``, or ``long``; more options are pytest's.
 
-The fast suite goes in three lanes at the same time: the pages; the numbers of the core and the models, and then one
-browser case of each kind; and the server, which mostly waits, and then the rest of the app. Each run collects its own
-files alone, and no process has both a browser and every model in memory.
+The fast suite goes in three lanes at the same time: the pages; the numbers of the core and the models, and then the
+rest of the app; and the server and one browser case of each kind, which wait much. Each run collects its own files
+alone, and no process has both a browser and every model in memory.
 The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
 ``build/fast.json`` has the processor seconds and the memory of the last run.
 """
@@ -58,9 +58,12 @@ def lanes(suite: str) -> list[list[list[str]]]:
         [["-m", "app and not long", *pages]],
         [
             ["-q", "-m", "(unit or models) and not long", *numbers],
+            ["-q", "-m", "app and not long", *rest],
+        ],
+        [
+            ["-q", "-m", "server and not long", *servers],
             ["-q", "-m", "browser and not long", *(str(path.relative_to(ROOT)) for path in browser)],
         ],
-        [["-q", "-m", "server and not long", *servers], ["-q", "-m", "app and not long", *rest]],
     ]
 
 
