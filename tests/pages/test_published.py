@@ -8,15 +8,15 @@ from viz.models.attention_interface import RowMask
 
 LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
-    "gemma-3-4b": (4, 2),
+    "gemma-3-4b": (4, 4),
     # Experts, a norm over all heads, half of each head turned by its position.
-    "MiniMax-M2": (1, 2),
+    "MiniMax-M2": (1, 4),
     # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
-    "DeepSeek-V3": (3, 30),
+    "DeepSeek-V3": (3, 32),
     # Normed values, keys and values of an earlier layer: pages that reckon with V = X W_V say so.
-    "gemma-4-E2B": (5, 36),
+    "gemma-4-E2B": (5, 38),
     # Two layers of attention in each block, which read short vectors.
-    "LongCat-Flash": (3, 33),
+    "LongCat-Flash": (3, 35),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 
