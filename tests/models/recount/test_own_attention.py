@@ -1,5 +1,9 @@
 """One row by a model's own layer against the same row of the trace that pages show, for every family."""
 
+import gc
+import weakref
+from pathlib import Path
+
 import pytest
 from torch.testing import assert_close
 
@@ -13,6 +17,7 @@ from viz.models.recount.own_attention import (
     own_map,
     own_row,
     own_state_without,
+    twin,
 )
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers
 
@@ -40,6 +45,23 @@ def assert_states_agree(model: LoadedModel, text_capture: Capture) -> None:
         assert state is not None
         assert_close(state, without.states[stack][model.layers[layer].block + 1], atol=2e-4, rtol=1e-4)
         assert (text_capture.states[stack][model.layers[layer].block + 1] - state).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_twin_is_freed_with_model(name: str, tmp_path: Path):
+    """Nobody has to collect garbage for it: what is alive as another model is loaded is never looked through."""
+    model = checkpoints.open_folder(checkpoints.save(name, tmp_path))
+    text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
+    own_row(model, text_capture, 0, 0, 3)
+    tensors = [weakref.ref(tensor) for tensor in twin(model).model.parameters()]
+    assert tensors and all(tensor() is not None for tensor in tensors)
+    gc.collect()
+    gc.disable()
+    try:
+        del model, text_capture
+        assert all(tensor() is None for tensor in tensors)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -71,6 +71,8 @@ def model(model_id: str) -> LoadedModel:
     with importing():
         from viz.models.load import load
     loaded_model = load(model_id, extra=local_entries())
+    # What was kept out at the last load may be garbage by now.
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
     return loaded_model

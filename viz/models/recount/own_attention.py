@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakMethod
 
 import torch
 from torch import Tensor, nn
@@ -112,10 +112,12 @@ def _begin_at(
         is_last: whether a pass goes on behind it.
         hands_on_states: filled once it is known that blocks hand on a state and nothing else.
     """
-    forward, attend = block.forward, attention.forward
+    # Held weakly: a module that its own function holds waits for a collection of garbage, with the model's tensors.
+    own_forward, own_attend = WeakMethod(block.forward), WeakMethod(attention.forward)
 
     def run(*args: Any, **options: Any) -> Any:
-        going = _current.get()
+        going, forward = _current.get(), own_forward()
+        assert forward
         ends_here = going is not None and going.off is not None and index == going.layer
         if going is None or index > going.layer or (going.state is None and going.x is None and not ends_here):
             return forward(*args, **options)
@@ -135,8 +137,9 @@ def _begin_at(
         return going.below
 
     def read(*args: Any, **options: Any) -> Any:
-        going = _current.get()
-        if going is None or going.attention is not attention:
+        going, attend = _current.get(), own_attend()
+        assert attend
+        if going is None or going.attention is not attend.__self__:
             return attend(*args, **options)
         if going.state is not None or going.x is None:
             going.read = (args[0] if args else options["hidden_states"])[0]
