@@ -42,6 +42,7 @@ PAGE = Page(
                 with_target(norm_place.draw),
                 code=code_that_ran.of_places,
                 formula=PLACES,
+                reads_layer=False,
                 reads_head=False,
             ),
         ),

@@ -39,7 +39,7 @@ def test_pages_keep_content_policy(hosted, page):
 @pytest.mark.parametrize(
     ("path", "views", "probed", "visible"),
     [
-        ("", {"arcs"}, {"/"}, (".start .word", 14)),
+        ("", {"arcs", "story"}, {"/"}, (".start .word", 14)),
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )

@@ -50,7 +50,7 @@ def localise(port: int, servers: list[Server]) -> str:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Replicas by the names that nginx gives them, and the address that users open."""
+    """Replicas that live, by the names that nginx gives them, and the address that users open."""
 
     url: str
     log: Path
@@ -58,7 +58,7 @@ class Fleet:
 
     def kill(self, name: str) -> float:
         """End a replica without a word; when that was."""
-        os.kill(self.servers[name].pid, signal.SIGKILL)
+        os.kill(self.servers.pop(name).pid, signal.SIGKILL)
         return time.monotonic()
 
     def arrive(self) -> str:
