@@ -212,10 +212,11 @@ class LoadedModel:
         """The model's own table of positions, (places, d_model), one row added to each token; None if it has none.
 
         Raises:
-            ModelError: "wide_positions", if it is added behind a projection of the tokens' vectors (OPT-350m).
+            ModelError: "wide_positions", if it is added behind a projection of the tokens' vectors (OPT-350m, RoCBert).
         """
         rows = self._rows()
-        if rows is not None and rows.shape[1] != self.width:
+        projection = getattr(getattr(self.model.base_model, "embeddings", None), "map_inputs_layer", None)
+        if rows is not None and (projection is not None or rows.shape[1] != self.width):
             raise ModelError("wide_positions", model=self.entry.id, wide=rows.shape[1], narrow=self.width)
         return rows
 
