@@ -198,9 +198,10 @@ def test_shrunk_picture_regrows_when_room_returns(visit):
     eventually(lambda: _assert_settled(page))
     full = picture.evaluate("view => view.currentCSSZoom")
 
+    # Of two layouts that are as good as each other it may take either.
     def shows(is_shrunk: bool) -> None:
         zoom = picture.evaluate("view => view.currentCSSZoom")
-        assert (zoom < 0.98 * full) is is_shrunk, (zoom, full)
+        assert (zoom < 0.95 * full) is is_shrunk, (zoom, full)
 
     picture.evaluate("""view => {
       const room = document.querySelector("[data-testid=stMain]").getBoundingClientRect().bottom;
