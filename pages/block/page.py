@@ -24,12 +24,7 @@ PAGE = Page(
     sections=(
         with_views(
             "block_show",
-            Section(
-                "diagram",
-                with_target(diagram.draw),
-                code=code_that_ran.of_diagram,
-                formula=diagram.formula,
-            ),
+            Section("diagram", with_target(diagram.draw), code=code_that_ran.of_diagram, formula=diagram.formula),
             Section(
                 "points",
                 with_target(points.draw),

@@ -317,7 +317,7 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     marks = [json.loads(chart.proto.spec)["layout"].get("shapes") for chart in app.get("plotly_chart")]
     marks += [header for header, _ in matrices(app).values()]
     marks += [chart["marks"] for chart in line_charts(app).values()]
-    marks += re.findall('<tr><th[^>]* aria-current>', "".join(html.proto.body for html in app.get("html")))
+    marks += re.findall("<tr><th[^>]* aria-current>", "".join(html.proto.body for html in app.get("html")))
     return digests_of(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 

@@ -113,11 +113,11 @@ def _begin_at(
         hands_on_states: filled once it is known that blocks hand on a state and nothing else.
     """
     # Held weakly: a module that its own function holds waits for a collection of garbage, with the model's tensors.
-    own_forward, own_attend = WeakMethod(block.forward), WeakMethod(attention.forward)
+    own_forward: Callable[[], Any] = WeakMethod(block.forward)
+    own_attend: Callable[[], Any] = WeakMethod(attention.forward)
 
     def run(*args: Any, **options: Any) -> Any:
         going, forward = _current.get(), own_forward()
-        assert forward
         ends_here = going is not None and going.off is not None and index == going.layer
         if going is None or index > going.layer or (going.state is None and going.x is None and not ends_here):
             return forward(*args, **options)
@@ -138,7 +138,6 @@ def _begin_at(
 
     def read(*args: Any, **options: Any) -> Any:
         going, attend = _current.get(), own_attend()
-        assert attend
         if going is None or going.attention is not attend.__self__:
             return attend(*args, **options)
         if going.state is not None or going.x is None:
