@@ -31,7 +31,7 @@ class Listener(Tab):
     """A tab that records its messages."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url, patience=60)
+        super().__init__(url, patience=SAFETY_NET)
         self.heard: list[ForwardMsg] = []
         self.vanishes_at = ""
         """The kind of message at which the connection is lost."""
@@ -91,7 +91,7 @@ def test_cold_server_shows_first_page(tmp_path):
     go, t = tmp_path / "go", translator("en")
 
     async def visit(server: Server) -> None:
-        async with Tab(server.url) as first, Listener(server.url, SAFETY_NET) as second, Tab(server.url) as third:
+        async with Tab(server.url) as first, Listener(server.url) as second, Tab(server.url) as third:
             answer = await first.open("", lang="en")
             assert (answer.titles, answer.boxes, answer.exceptions) == ([t("start.headline")], [], [])
             coming = asyncio.create_task(second.open("heads", lang="en"))
