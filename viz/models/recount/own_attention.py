@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
+from inspect import ismethod
 from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary, WeakMethod
@@ -113,7 +114,9 @@ def _begin_at(
         hands_on_states: filled once it is known that blocks hand on a state and nothing else.
     """
     # Held weakly: a module that its own function holds waits for a collection of garbage, with the model's tensors.
-    own_forward: Callable[[], Any] = WeakMethod(block.forward)
+    # A block of several layers has ``run`` of the one before in its place, which holds nothing.
+    before = block.forward
+    own_forward: Callable[[], Any] = WeakMethod(before) if ismethod(before) else lambda: before
     own_attend: Callable[[], Any] = WeakMethod(attention.forward)
 
     def run(*args: Any, **options: Any) -> Any:
