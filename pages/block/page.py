@@ -25,7 +25,9 @@ PAGE = Page(
         with_views(
             "block_show",
             Section("diagram", with_target(diagram.draw), code=code_that_ran.of_diagram, formula=diagram.formula),
-            Section("points", with_target(points.draw), code=code_that_ran.of_points, formula=MOMENTS, reads_head=False),
+            Section(
+                "points", with_target(points.draw), code=code_that_ran.of_points, formula=MOMENTS, reads_head=False
+            ),
             Section(
                 "norm_place",
                 with_target(norm_place.draw),
