@@ -110,6 +110,11 @@ def walk(block: Any) -> Iterator[Any]:
             yield from walk(child)
 
 
+def link_of(app: AppTest) -> dict[str, str]:
+    """Return the parameters in the address bar, of which one that was written is a list."""
+    return {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
+
+
 def all_elements(app: AppTest) -> Iterator[Any]:
     """Every element and container of the page and the sidebar."""
     yield from walk(app.main)

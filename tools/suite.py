@@ -1,8 +1,8 @@
 """One of the two suites of tests, and its cost: ``python -m tools.suite fast``, or ``long``; more options are pytest's.
 
-The fast suite goes in three lanes at the same time: the pages; the numbers of the core and the models, and then the
-rest of the app; and the server and one browser case of each kind, which wait much. Each run collects its own files
-alone, and no process has both a browser and every model in memory.
+The fast suite goes in three lanes at the same time: the pages, and what is shown around them; the numbers of the core
+and the models, and then the rest of the app; and the server and one browser case of each kind, which wait much. Each
+run collects its own files alone.
 The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
 ``build/fast.json`` has the processor seconds and the memory of the last run. Hosts differ by half, and from minute to
 minute: the seconds are those of a machine on which ``pace`` takes ``PACE``, which is taken every five seconds.
@@ -41,8 +41,8 @@ UNIT = (
 """The beginnings of the paths of tests without Streamlit and without a model."""
 MODELS = ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/pages/start/test_sentences.py")
 """The same of tests with models, and without Streamlit."""
-PAGES = ("pages", "tests/pages")
-"""The same of tests of pages."""
+PAGES = ("pages", "tests/pages", "tests/modes", "tests/params", "tests/shown")
+"""The same of tests of pages, and of what stands around them."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode, urlparse
+from urllib.parse import parse_qs, urlencode, urlparse
 from weakref import WeakKeyDictionary
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebSocket, expect
@@ -251,6 +251,11 @@ class Watch:
         probing = path.endswith(("/_stcore/health", "/_stcore/host-config")) and path.count("/") > 2
         if message.type == "error" and not (probing and "404" in message.text):
             self.errors.append(f"{message.text} ({message.location['url']})")
+
+
+def query_of(page: Page) -> dict[str, str]:
+    """Return the parameters in the address bar."""
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
 import pytest
 import torch
@@ -10,7 +9,7 @@ from playwright.sync_api import expect
 from torch.nn.functional import max_pool2d
 from torch.testing import assert_close
 
-from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, wait_run
+from tests.browser.drive import PATIENCE, PHONE, address, frame, query_of, serve, wait_run
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import head_statistics
 from viz.frame import compute, specs
@@ -102,10 +101,6 @@ def number_in(sentence):
     return float(re.search(r"\d\.\d{4}", sentence)[0])
 
 
-def link_of(page):
-    return {name: value[0] for name, value in parse_qs(urlparse(page.url).query).items()}
-
-
 def sent_while(page, act):
     """Return the messages of the browser during an action (Streamlit's keep-alive apart)."""
     cdp, frames = page.context.new_cdp_session(page), []
@@ -155,7 +150,7 @@ def test_selection_is_restored_from_link(visit, new_page):
     expect(grid.locator(".chip")).to_have_count(2)
     wait_run(page)
     expected = {"layer": "5", "head": "11", "query": "6", "key": "8"}
-    assert expected.items() <= link_of(page).items()
+    assert expected.items() <= query_of(page).items()
     expect(page.get_by_text("Layer 5, head 11", exact=False).first).to_be_visible()
 
     second_page = new_page()
@@ -168,7 +163,7 @@ def test_selection_is_restored_from_link(visit, new_page):
     page.mouse.click(*place(grid, 6, 8))  # the same cell again unlocks
     expect(grid.locator(".chip")).to_have_count(0)
     wait_run(page)
-    assert link_of(page).get("query") == "-1"
+    assert query_of(page).get("query") == "-1"
 
 
 @pytest.mark.fast
@@ -193,7 +188,7 @@ def test_keys_walk_lock_and_unlock(see):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     wait_run(page)
-    assert {"head": "1", "query": "-1"}.items() <= (link_of(page) | {"head": link_of(page).get("head", "1")}).items()
+    assert {"head": "1", "query": "-1"}.items() <= (query_of(page) | {"head": query_of(page).get("head", "1")}).items()
     expect(grid.locator(".title")).to_have_text("layer 3, head 1")
 
 
@@ -219,7 +214,7 @@ def test_temperature_equals_torch_after_release(see, view):
     heat(grid, 9, "change")
     page.wait_for_timeout(200)
     wait_run(page)
-    assert link_of(page)["temperature"] == "2.82"
+    assert query_of(page)["temperature"] == "2.82"
 
 
 def test_long_text_is_pooled_in_wall(see):
@@ -351,7 +346,7 @@ def test_heads_sorted_and_combined(see):
     strongest = together[:, 10, 2].amax()
     assert sentence_of(page).endswith(f"in layer 3, head 1: {strongest:.4f}")
     wait_run(page)
-    assert link_of(page)["several"].split("-") == [str(i) for i in [*range(36, 48), 0]]
+    assert query_of(page)["several"].split("-") == [str(i) for i in [*range(36, 48), 0]]
 
 
 def test_lines_follow_pointer_in_both_directions(see):

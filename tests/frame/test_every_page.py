@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
 from tests.frame.connection.test_fragments import tensors_of
-from tests.running import OpenApp, all_elements, checked, line_charts, matrices, sentences_of, wrong_defaults
+from tests.running import OpenApp, all_elements, checked, line_charts, link_of, matrices, sentences_of, wrong_defaults
 from tests.sections import SECTIONS, link_to, page_named, section_views, views_of
 from tests.shown.digests import Digest, digests_of, missing
 from viz import limits
@@ -43,10 +43,6 @@ def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def state(app: AppTest, *names: str) -> dict[str, Any]:
     return {name: app.session_state[name] for name in names}
-
-
-def link(app: AppTest) -> dict[str, str]:
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def note_scenes(monkeypatch: pytest.MonkeyPatch) -> list[ref[Scene]]:
@@ -95,7 +91,7 @@ def section_with_text(page: str) -> str:
 
 
 def link_without_section(app: AppTest) -> dict[str, str]:
-    return {name: value for name, value in link(app).items() if name != "section"}
+    return {name: value for name, value in link_of(app).items() if name != "section"}
 
 
 OWN_SIZES = ("cost",)
@@ -159,12 +155,12 @@ def problems_of(app: AppTest, page: str, view: str, choices: dict[str, Any]) -> 
 
 def other_by_link(open_app: OpenApp, page: str, app: AppTest) -> Iterator[str]:
     """Yield what a new session that has the link alone shows otherwise."""
-    fresh = open_app(page, **link(app))
+    fresh = open_app(page, **link_of(app))
     before, after = digests_of(app), digests_of(fresh)
     if missing(before, after) or missing(after, before):
-        yield f"other numbers by the link {link(app)}"
+        yield f"other numbers by the link {link_of(app)}"
     if sentences_of(app) != sentences_of(fresh):
-        yield f"other sentences by the link {link(app)}"
+        yield f"other sentences by the link {link_of(app)}"
 
 
 def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
@@ -183,7 +179,7 @@ def test_page_of_all_sections(open_app, page):
     titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
     assert [header.value for header in app.header if header.value in titles] == titles
     assert_marked_once(app)
-    assert link(app) == {"section": "all"}
+    assert link_of(app) == {"section": "all"}
 
 
 @pytest.mark.parametrize("page", ["heads", "cost"])
@@ -198,7 +194,7 @@ def test_a_section_belongs_to_its_page(open_app):
     app = open_app("masks", section="decoding")
     app.switch_page(file_of("heads")).run()
     assert app.session_state["section"] == "all_heads"
-    assert link(app) == {}
+    assert link_of(app) == {}
 
 
 def test_embedded_page_has_picture_and_link(open_app):
@@ -301,7 +297,7 @@ def test_mask_without_effect_is_hidden(open_app, page, section):
         open_app(page, section=section, source="words", text="a b c", **more) for more in ({}, {"mask": "causal"})
     )
     assert all(control.key != "mask" for control in masked.selectbox)
-    assert link(masked)["mask"] == "causal"
+    assert link_of(masked)["mask"] == "causal"
     assert missing(digests_of(masked), digests_of(bare)) == missing(digests_of(bare), digests_of(masked)) == []
 
 
@@ -340,7 +336,7 @@ def test_chips_appear_where_they_matter(open_app, page, view):
         changes = bool(missing(numbers, after) + missing(after, numbers)) or words != words_after
         assert bool(sliders & chips) is changes, chips
     if page_named(page).controls.layer and (view.reads_text or view.reads_model):
-        assert link(apps[2])["layer"] == str(places[2][0]), "what is not asked for stays chosen"
+        assert link_of(apps[2])["layer"] == str(places[2][0]), "what is not asked for stays chosen"
 
 
 @pytest.mark.parametrize(
@@ -369,7 +365,7 @@ def test_hostile_link_falls_back_with_note(open_app, hostile, names, falls_back_
     assert state(app, *falls_back_to) == falls_back_to
     note = translator("en")("note.refused", names=", ".join(sorted(names)))
     assert note in [info.value for info in app.info]
-    assert not set(link(app)) & (names | {"unknown"}), "what was refused leaves the address bar"
+    assert not set(link_of(app)) & (names | {"unknown"}), "what was refused leaves the address bar"
     app.run()
     assert note not in [info.value for info in app.info], "told once"
 

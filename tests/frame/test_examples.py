@@ -3,7 +3,7 @@
 import pytest
 
 from tests.packaged import packaged_file
-from tests.running import sentences_of
+from tests.running import link_of, sentences_of
 from viz.frame.examples import examples
 from viz.models.head_notes import note
 from viz.models.registry import Entry
@@ -21,10 +21,6 @@ def values_of(app):
     return {name: app.session_state[name] for name in ENGLISH}
 
 
-def link(app):
-    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
-
-
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
 def test_chinese_start_shows_chinese_sentence(open_app, how):
     packaged_file(E5)
@@ -36,8 +32,8 @@ def test_chinese_start_shows_chinese_sentence(open_app, how):
     assert not app.warning, "no word is unknown"
     expected = {name: str(value) for name, value in CHINESE.items()} | how
     expected.pop("locale", None)
-    assert link(app) == expected
-    english = open_app(locale="en-US", **link(app) | {"lang": "en"})
+    assert link_of(app) == expected
+    english = open_app(locale="en-US", **link_of(app) | {"lang": "en"})
     assert values_of(english) == CHINESE, "its link shows the same to everybody"
 
 
@@ -46,20 +42,20 @@ def test_link_with_choices_is_unchanged(open_app, choices):
     """A link with any choice opens as it did before there were Chinese examples."""
     app = open_app(lang="zh", **choices)
     assert values_of(app) == ENGLISH | {name: value for name, value in choices.items() if name in ENGLISH}
-    assert link(app) == {name: str(value) for name, value in choices.items()} | {"lang": "zh"}
+    assert link_of(app) == {name: str(value) for name, value in choices.items()} | {"lang": "zh"}
 
 
 def test_other_pages_open_in_english(open_app):
     """Other pages, and English ones, open as before."""
     for app in (open_app("masks", lang="zh"), open_app("masks", locale="zh-CN"), open_app(), open_app(lang="en")):
         assert app.session_state["model"] == ENGLISH["model"] and app.session_state["text"] == ENGLISH["text"]
-        assert link(app) in ({}, {"lang": "zh"})
+        assert link_of(app) in ({}, {"lang": "zh"})
 
 
 def test_chinese_without_model_opens_english(open_app, monkeypatch):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     app = open_app(lang="zh")
-    assert values_of(app) == ENGLISH and link(app) == {"lang": "zh"}
+    assert values_of(app) == ENGLISH and link_of(app) == {"lang": "zh"}
 
 
 def test_later_choice_is_kept(open_app):
@@ -69,7 +65,7 @@ def test_later_choice_is_kept(open_app):
     assert values_of(app) == CHINESE | {"text": "猫坐在垫子上。"}
     app.selectbox(key="model").set_value(ENGLISH["model"]).run()
     assert app.session_state["model"] == ENGLISH["model"]
-    assert "model" not in link(app) and app.warning, "the other model does not know the words"
+    assert "model" not in link_of(app) and app.warning, "the other model does not know the words"
 
 
 def test_example_selects_its_model(open_app):

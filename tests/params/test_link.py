@@ -6,13 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from tests.running import start_app
+from tests.running import link_of, start_app
 from tests.sections import link_to
 from viz.frame.sidebar import file_of
-
-
-def link(app: AppTest) -> dict[str, str]:
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def declared_values(app: AppTest) -> dict[str, Any]:
@@ -25,7 +21,7 @@ def test_opening_pages_sets_nothing(open_app):
     for page in (*PAGES, *PAGES[::-1]):  # each before every other one, and after it
         app.switch_page(file_of(page)).run()
         assert not app.exception
-        assert link(app) == {}, page
+        assert link_of(app) == {}, page
         values = declared_values(app)  # a page may keep what was chosen elsewhere, too
         assert {name: values[name] for name in fresh[page]} == fresh[page], "each page opens at its own defaults"
 
@@ -37,13 +33,13 @@ def test_changed_values_follow_to_other_pages(open_app):
     app.selectbox(key="query").set_value(13).run()
     fresh = open_app("step_by_step", query=13, section="steps")
     assert app.session_state["key"] == fresh.session_state["key"], "as the link shows it"
-    assert link(app) == {"section": "steps", "query": "13"}
+    assert link_of(app) == {"section": "steps", "query": "13"}
     for page, expected in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13"})):
         app.switch_page(file_of(page)).run()
-        assert link(app) == expected
+        assert link_of(app) == expected
     app = open_app("share_kv", source="words")  # there by default fewer key/value heads than heads
     app.switch_page(file_of("heads")).run()
-    assert link(app) == {"source": "words"}
+    assert link_of(app) == {"source": "words"}
     assert app.session_state["n_kv_heads"] == app.session_state["n_heads"]
 
 
@@ -52,7 +48,7 @@ def test_value_reset_to_default_is_unset(open_app):
     app.slider(key="layer").set_value(5).run()
     app.slider(key="layer").set_value(3).run()
     app.switch_page(file_of("step_by_step")).run()
-    assert link(app) == {}
+    assert link_of(app) == {}
 
 
 def test_value_out_of_range_elsewhere(open_app):
@@ -64,7 +60,7 @@ def test_value_out_of_range_elsewhere(open_app):
     assert app.session_state["head"] == 1, "nobody chose head 0"
     app = open_app("heads", source="words", text="a b c", head=3)
     app.select_slider(key="n_heads").set_value(2).run()
-    assert link(app)["n_heads"] == "2"
+    assert link_of(app)["n_heads"] == "2"
     assert app.session_state["head"] == 1, "the nearest there is"
 
 
@@ -72,10 +68,10 @@ def test_row_bars_lock_nothing_in_grid(open_app):
     app = open_app("heads", text="a b c", heads_view="row")
     assert app.selectbox(key="query").value == 0
     app.session_state["heads_view"] = "all_heads"
-    assert link(app.run().run()) == {"text": "a b c"}
+    assert link_of(app.run().run()) == {"text": "a b c"}
     assert app.session_state["query"] == -1
     all_sections = open_app("heads", text="a b c", section="all")
-    assert link(all_sections.run().run()) == {"text": "a b c", "section": "all"}
+    assert link_of(all_sections.run().run()) == {"text": "a b c", "section": "all"}
 
 
 def test_value_of_wrong_type_is_unset(open_app):
@@ -165,7 +161,7 @@ def test_late_value_leaves_back():
             app.query_params[name] = text
         app.slider(key="n").set_value(value).run()
         assert not app.exception
-        assert "".join(link(app).get("n", "1")) == str(app.session_state["n"])
+        assert "".join(link_of(app).get("n", "1")) == str(app.session_state["n"])
         return app.session_state["n"]
 
     assert run(5) == 5
@@ -227,7 +223,7 @@ class Tab:
         return {name: state[name] for name in ("letter", "n", "m") if name in state}
 
     def address(self) -> dict[str, str]:
-        return {name: "".join(value) for name, value in link(self.app).items()}
+        return {name: "".join(value) for name, value in link_of(self.app).items()}
 
 
 BACK = {"letter": "b", "n": "2", "m": "3", "history": "x"}

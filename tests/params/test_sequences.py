@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.running import start_app
+from tests.running import link_of, start_app
 
 SEQUENCES, ACTIONS = 8, 14
 TEXTS = ("the cat saw it", "yes the cat saw it", "a b", "it saw the cat", "the the the the")
@@ -61,11 +61,6 @@ def open_app(page_name: str, link: dict[str, str]) -> AppTest:
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
-
-
-def link_of(app: AppTest) -> dict[str, str]:
-    """The parameters in the address bar, which one that was written once holds as lists."""
-    return {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
 
 
 def screen(app: AppTest) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 
 from pages import PAGES
-from tests.running import start_app
+from tests.running import link_of, start_app
 from viz.frame.examples import examples
 
 
@@ -70,11 +70,6 @@ def test_box_after_first_run_is_written():
 
 DEFAULT = examples()[0].text
 CHINESE = next(example for example in examples() if example.lang == "zh" and example.model)
-
-
-def link_of(app):
-    """The parameters in the address bar, of which one that was written is a list."""
-    return {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
 
 
 def values(app):

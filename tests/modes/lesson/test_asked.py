@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from tests.running import sentences_of
+from tests.running import link_of, sentences_of
 from viz.frame.sidebar import file_of
 from viz.lessons.lesson_file import lesson_named, lessons
 from viz.modes.lesson.bar import DID, IN_PAGE, do
@@ -23,10 +23,6 @@ def bar_state(app):
     states = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
     assert len(states) <= 1
     return states[0] if states else None
-
-
-def link(app) -> dict[str, str]:
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def pictures(app) -> list[str]:
@@ -145,12 +141,12 @@ def test_question_without_sense_is_omitted(open_app):
 
 def test_link_holds_step_and_changes(open_app):
     app = open_app(lesson="ten_minutes", lesson_step=4, lang="en")
-    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
+    assert link_of(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
     app.slider(key="layer").set_value(2).run()
-    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4", "layer": "2"}
+    assert link_of(app) == {"lesson": "ten_minutes", "lesson_step": "4", "layer": "2"}
     app = open_app(lesson="ten_minutes", lesson_step=6)
     app.slider(key="layer").set_value(3).run()
-    assert link(app)["layer"] == "3", "the page's default is no default of the step"
+    assert link_of(app)["layer"] == "3", "the page's default is no default of the step"
 
 
 def test_step_waits_on_other_page(open_app):

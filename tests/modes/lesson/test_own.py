@@ -3,7 +3,8 @@
 import json
 
 from tests.lessons.test_custom_lesson import QUESTION, TABLE
-from tests.modes.lesson.test_asked import bar_state, link, pictures
+from tests.modes.lesson.test_asked import bar_state, pictures
+from tests.running import link_of
 from viz.lessons.custom_lesson import packed
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.lesson_file import lesson_named
@@ -33,7 +34,7 @@ def test_step_covers_picture_until_answered(open_app):
     assert (bar["text"], bar["question"]) == ("One", QUESTION), "as it was typed"
     assert not pictures(app)
     assert app.session_state["text"] == TABLE["step"][0]["parameters"]["text"]
-    assert link(app) == {"own_lesson": CODE, "source": "words"}, "what the step shows is a default"
+    assert link_of(app) == {"own_lesson": CODE, "source": "words"}, "what the step shows is a default"
     do(app.session_state["_lessons"][next(iter(app.session_state["_lessons"]))], "reveal", None)
     app.run()
     assert bar_state(app)["done"] and pictures(app)

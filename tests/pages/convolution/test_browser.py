@@ -1,7 +1,6 @@
 """The live views of the Convolution page in a browser: their numbers are torch's, and Python hears of a release."""
 
 from io import BytesIO
-from urllib.parse import parse_qs, urlparse
 
 import pytest
 import torch
@@ -11,7 +10,7 @@ from torch.testing import assert_close
 
 from pages.convolution.images import kernels, picture
 from pages.convolution.link_numbers import write_reals
-from tests.browser.drive import frame, wait_run
+from tests.browser.drive import frame, query_of, wait_run
 from viz.core.variants.relative import value_heads
 from viz.frame import compute, specs
 from viz.text import translator
@@ -36,10 +35,6 @@ def slide_live(view, name: str, value: float, *, release: bool = False) -> None:
         }""",
         [value, release],
     )
-
-
-def link(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
 @pytest.mark.fast
@@ -99,7 +94,7 @@ def test_drag_updates_link_on_release(visit):
     assert page.url == before
     slide_live(windows, "delta", 5, release=True)
     wait_run(page)
-    assert link(page)["w_delta"] == "5_0_3"
+    assert query_of(page)["w_delta"] == "5_0_3"
 
 
 def test_dragged_centre_output_equals_torch(visit):
@@ -118,7 +113,7 @@ def test_dragged_centre_output_equals_torch(visit):
     state = plane.evaluate("(root) => ({...root.heads.choice, output: Array.from(root.heads.output)})")
     assert state["head"] == 5
     assert_close(torch.tensor(state["offsets"][5]), torch.tensor([-0.5, 2.0]), rtol=0, atol=0.05)
-    assert link(page)["centres9"].split("_")[10:12] == [f"{element:.4g}" for element in state["offsets"][5]]
+    assert query_of(page)["centres9"].split("_")[10:12] == [f"{element:.4g}" for element in state["offsets"][5]]
     image = picture("texture")
     heads = value_heads(
         torch.tensor(state["offsets"]),
@@ -149,11 +144,11 @@ def test_keys_and_clicks_move_centre(visit):
     assert plane.evaluate("(root) => root.heads.choice.offsets[7]") == pytest.approx([-3, 3.5], abs=0.02)
     plane.locator(".asks").click(position={"x": 2, "y": 2})
     wait_run(page)
-    assert (link(page)["row"], link(page)["column"]) == ("0", "0")
+    assert (query_of(page)["row"], query_of(page)["column"]) == ("0", "0")
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
         page.keyboard.press(key)
     wait_run(page)
-    assert (link(page)["row"], link(page)["column"]) == ("0", "2")
+    assert (query_of(page)["row"], query_of(page)["column"]) == ("0", "2")
 
 
 def test_keys_and_clicks_choose_row(visit):
@@ -163,12 +158,12 @@ def test_keys_and_clicks_choose_row(visit):
     for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
     wait_run(page)
-    assert link(page).get("asks", "3") == "3"
+    assert query_of(page).get("asks", "3") == "3"
     box = windows.locator(".map").bounding_box()
     assert box
     windows.locator(".map").click(position={"x": 100, "y": box["height"] - 5})
     wait_run(page)
-    assert link(page)["asks"] == "5"
+    assert query_of(page)["asks"] == "5"
 
 
 def test_training_runs_and_enters_link(visit):
@@ -176,7 +171,7 @@ def test_training_runs_and_enters_link(visit):
     page.get_by_role("button", name="Learn", exact=True).click()
     expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
     wait_run(page)
-    assert link(page)["learned"] == "600"
+    assert query_of(page)["learned"] == "600"
 
 
 def test_uploaded_picture_stays_between_views(visit):
@@ -191,7 +186,7 @@ def test_uploaded_picture_stays_between_views(visit):
     views = page.locator(".st-key-view")
     views.get_by_role("radio", name="Where they differ").click()
     wait_run(page)
-    assert (link(page)["section"], link(page)["view"]) == ("picture", "difference")
+    assert (query_of(page)["section"], query_of(page)["view"]) == ("picture", "difference")
     none_yet = page.get_by_text(translator("en")("convolution.upload_none"))
     expect(none_yet).to_have_count(0)
     views.get_by_role("radio", name="On a picture").click()

@@ -1,15 +1,9 @@
 """A patch of a digit that is clicked in a browser, and the maps of the heads from there."""
 
-from urllib.parse import parse_qs, urlparse
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, wait_run
-
-
-def link(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+from tests.browser.drive import PHONE, query_of, wait_run
 
 
 @pytest.mark.fast("click")
@@ -30,7 +24,7 @@ def test_another_patch_looks(visit, how):
         row, column = 3, 4
     expect(view).to_have_attribute("data-drawn", f"{row}-{column}")
     wait_run(page)  # drawn in the browser first; the link follows the answer
-    assert link(page)["patch"] == str(8 * row + column)
+    assert query_of(page)["patch"] == str(8 * row + column)
 
 
 @pytest.mark.parametrize("viewport", [(1280, 1400), PHONE])

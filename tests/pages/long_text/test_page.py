@@ -12,6 +12,7 @@ from pages.long_text import context, texts
 from pages.long_text.compute import LongText
 from pages.long_text.pack import LOWEST, around, log_codes
 from pages.long_text.rows import POINTS, averaged
+from tests.running import link_of
 from viz import limits
 from viz.core.long.shapes import SHORTEST
 from viz.frame import compute
@@ -24,10 +25,6 @@ from viz.text import LANGUAGES, sentences, translator
 
 T = translator("en")
 WORDS = {"source": "words", "text": "one two three", "d_model": 8, "n_heads": 2}
-
-
-def link(app):
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def page_sentences(app):
@@ -79,7 +76,7 @@ def test_uploaded_file_replaces_text(open_app, monkeypatch):
     app.run()
     assert "4 tokens were read" in page_sentences(app)
     assert T("long_text.not_in_link") in page_sentences(app)
-    assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
+    assert not {"_long_file", "fünf"} & {*link_of(app), *link_of(app).values()}
     assert "read as" not in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: "Le café était fermé".encode("utf-16"))
     app.run()
@@ -94,7 +91,7 @@ def test_repeats_and_limit_in_link(open_app):
     app = open_app("long_text", **WORDS | {"text": "one two three " * 100}, long_times=4, long_tokens=512)
     assert "512 tokens were read" in page_sentences(app)
     assert T("long_text.left_out", n=688) in page_sentences(app)
-    assert {"long_times": "4", "long_tokens": "512"}.items() <= link(app).items()
+    assert {"long_times": "4", "long_tokens": "512"}.items() <= link_of(app).items()
 
 
 def test_most_tokens_on_public_server(monkeypatch):

@@ -11,7 +11,7 @@ from pages.next_word.page import PAGE
 from tests.checkpoints import make_entry
 from tests.packaged import load_packaged, packaged_file
 from tests.pages.faults.fault import forget_all
-from tests.running import bar_charts, checked
+from tests.running import bar_charts, checked, link_of
 from viz import limits
 from viz.frame import available_models, compute, specs
 from viz.frame.examples import examples
@@ -37,10 +37,6 @@ def texts(app):
     return [element.value for element in app.text]
 
 
-def link(app):
-    return {name: app.query_params[name] for name in app.query_params}
-
-
 # --- Who has words ---------------------------------------------------------------------------------------------------
 
 
@@ -62,7 +58,7 @@ def test_opening_asks_small_decoder(open_app, lang, text, word, chance):
     assert not app.info and not app.warning and not app.error
     assert app.text_area(key="text").value == text
     assert app.session_state["model"] == SMALL_DECODER
-    assert link(app) == ({"lang": "zh"} if lang == "zh" else {})
+    assert link_of(app) == ({"lang": "zh"} if lang == "zh" else {})
     plotted = bar_charts(app)["next_best"]
     assert len(plotted.header["labels"]) == 5
     assert word in plotted.header["labels"][0]
@@ -76,7 +72,7 @@ def test_silent_model_has_decoder_read(open_app, twins_only):
     assert any(element.value.startswith(sentences) for element in app.caption) and not app.info
     app.button(key="take_twin-g8").click().run()
     assert not app.exception
-    assert link(app) == {"model": "twin-g8"}
+    assert link_of(app) == {"model": "twin-g8"}
     assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [element.value for element in app.caption]
 
 
@@ -104,16 +100,18 @@ def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     selection = {"model": model} if model else {}
     app = open_app("heads", lang="zh", text=text, **selection)
     app.switch_page(file_of("next_word")).run()
-    assert app.text_area(key="text").value == presets.opening(SMALL_DECODER, "en").text and link(app) == {"lang": "zh"}
+    assert app.text_area(key="text").value == presets.opening(SMALL_DECODER, "en").text and link_of(app) == {
+        "lang": "zh"
+    }
     app.switch_page(file_of("masks")).run()
     assert app.text_area(key="text").value == text
-    assert link(app) == {"lang": "zh", "text": text} | selection
+    assert link_of(app) == {"lang": "zh", "text": text} | selection
 
 
 def test_typed_text_kept_for_decoder(open_app, twins_only):
     app = open_app("next_word", text="the dog saw the cat")
     app.button(key="open_twin-g2").click().run()
-    assert link(app) == {"model": "twin-g2", "text": "the dog saw the cat"}
+    assert link_of(app) == {"model": "twin-g2", "text": "the dog saw the cat"}
 
 
 def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
@@ -174,7 +172,7 @@ def test_preset_sets_its_words(open_app):
     app = open_app("next_word", model=TWIN, text="the dog saw the cat", next_at=1, follow="fish")
     app.selectbox(key="_next_preset").set_value("bird").run()
     assert not app.exception
-    assert link(app) == {"model": TWIN, "text": BIRD.text}
+    assert link_of(app) == {"model": TWIN, "text": BIRD.text}
     assert (app.session_state["follow"], app.session_state["against"]) == ("bird", "fish")
     assert any(element.value.endswith(BIRD.why["en"]) for element in app.caption)
     assert app.selectbox(key="_next_preset").value is None
@@ -235,11 +233,11 @@ def test_continuation_runs_in_chunks(open_app, monkeypatch):
     app.button(key="write_on").click().run()
     assert not app.exception
     assert requests == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
-    assert link(app)["written"] == str(limits.CONTINUED_TOKENS)
+    assert link_of(app)["written"] == str(limits.CONTINUED_TOKENS)
     assert any(line.startswith(COPY.text + " ▸ door cake moon dog") for line in texts(app))
     assert checked(app, "next_word") == (8, 8)
     app.button(key="write_again").click().run()
-    assert "written" not in link(app)
+    assert "written" not in link_of(app)
     assert len(requests) == 6, "kept"
 
 
@@ -248,7 +246,7 @@ def test_stopped_it_keeps_what_was_written(open_app):
     app.session_state["written"] = 48  # under way, and 16 are done when the user clicks
     app.session_state[writing.N_TOKENS_DONE.name] = 16
     app.button(key="stop_writing").click().run()
-    assert link(app)["written"] == "16"
+    assert link_of(app)["written"] == "16"
 
 
 def test_sampling_seed_reproduces_text(open_app):
@@ -296,7 +294,7 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
     change = own_compute.changes_without(inputs, frozenset((1, head) for head in range(8)), False, 30)
     assert change.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
-    assert link(app)["cut"] == ""
+    assert link_of(app)["cut"] == ""
     assert T("next_word.cut_empty") in texts(app)
     assert checked(app, "switch_off") == (5, 5)
 

@@ -14,6 +14,7 @@ from pages import FIRST
 from pages.start.sentences import pairs
 from tests.frame.test_examples import CHINESE
 from tests.packaged import packaged_file
+from tests.running import link_of
 from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.connection import loading
@@ -38,10 +39,6 @@ def doors(app):
     ]
 
 
-def link(app):
-    return {name: app.query_params[name] for name in app.query_params}
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_sentence_doors_and_page_links(open_app, lang):
     app, t = open_app(FIRST, lang=lang), translator(lang)
@@ -54,7 +51,7 @@ def test_sentence_doors_and_page_links(open_app, lang):
         (f"lessons?lang={lang}", t("start.teach")),
         (f"heads?lang={lang}", t("start.know")),
     ]
-    assert link(app) == ({} if lang == "en" else {"lang": lang})
+    assert link_of(app) == ({} if lang == "en" else {"lang": lang})
 
 
 def test_embedded_start_opens_heads(open_app):
@@ -72,7 +69,7 @@ def test_choices_stay_in_links_only(open_app):
     """Keep the user's choices out of this page's URL, and in the links it shows."""
     app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
     app.switch_page(file_of(FIRST)).run()
-    assert link(app) == {} and view_payload(app, "arcs")
+    assert link_of(app) == {} and view_payload(app, "arcs")
     selection = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
     assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == selection
     app.switch_page(file_of("masks")).run()
@@ -121,7 +118,7 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     """One head of the model of its language, with that model's own weights; it opens on the strongest tie."""
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang=lang, sentence=text)
-    assert not app.exception and not app.error and link(app)["sentence"] == text
+    assert not app.exception and not app.error and link_of(app)["sentence"] == text
     visible, pair = view_payload(app, "arcs"), pairs()[of]
     assert visible["lang"] == lang and visible["made"] == ""
     assert {name: visible[name] for name in ("model", "layer", "head")} == {

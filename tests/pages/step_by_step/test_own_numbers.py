@@ -24,7 +24,7 @@ from pages.step_by_step.own_numbers.numbers import (
 )
 from pages.step_by_step.own_numbers.pictures import OwnPicture, split_place
 from pages.step_by_step.own_numbers.section import DEFAULT_PRESET, other_way
-from tests.running import checked
+from tests.running import checked, link_of
 from viz import limits
 from viz.components.bundle import CLIENT
 from viz.core.analysis.puzzles import Verdict
@@ -333,10 +333,6 @@ def picture_of(app):
         json.loads(element.proto.json) for element in app.get("bidi_component") if "groups" in element.proto.json
     )
     return {result["live"]: result for group in payload[0]["groups"] for result in group["blocks"]}, payload[0]
-
-
-def link_of(app):
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def test_link_restores_numbers_words_mask(open_app):

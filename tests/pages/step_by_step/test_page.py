@@ -13,7 +13,7 @@ from pages.step_by_step.own_numbers.example import OwnExample
 from pages.step_by_step.own_numbers.numbers import to_code as numbers_to_code
 from pages.step_by_step.page import PAGE
 from pages.step_by_step.three_words import default_numbers
-from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
+from tests.running import bar_charts, checked, line_charts, link_of, matrices, sentences_of
 from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.format import number
@@ -367,10 +367,6 @@ def views(app):
     """View data of the small example by step."""
     messages = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
     return {element["step"]: element for element in messages if "most" in element}
-
-
-def link_of(app):
-    return {name: app.query_params[name] for name in app.query_params}
 
 
 def three_words(visit, **link):

@@ -10,7 +10,7 @@ Cached values are shared by all users and must not be changed. What is ``@kept``
 import gc
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
@@ -71,11 +71,15 @@ def model(model_id: str) -> LoadedModel:
     with importing():
         from viz.models.load import load
     loaded_model = load(model_id, extra=local_entries())
-    # What was kept out at the last load may be garbage by now.
-    gc.unfreeze()
+    _keep_library_out()
+    return loaded_model
+
+
+@cache
+def _keep_library_out() -> None:
+    """Once, when the first model has brought its library: what is alive at a later load is garbage one day."""
     gc.collect()
     gc.freeze()
-    return loaded_model
 
 
 def bare(source: Source) -> tuple[Tokens, Tensor]:

@@ -113,8 +113,7 @@ def _begin_at(
         is_last: whether a pass goes on behind it.
         hands_on_states: filled once it is known that blocks hand on a state and nothing else.
     """
-    # Held weakly: a module that its own function holds waits for a collection of garbage, with the model's tensors.
-    # A block of several layers has ``run`` of the one before in its place, which holds nothing.
+    # Held weakly, else the model's tensors wait for a collection of garbage. A block's second layer finds a ``run`` there.
     before = block.forward
     own_forward: Callable[[], Any] = WeakMethod(before) if ismethod(before) else lambda: before
     own_attend: Callable[[], Any] = WeakMethod(attention.forward)
