@@ -113,7 +113,7 @@ def _begin_at(
         is_last: whether a pass goes on behind it.
         hands_on_states: filled once it is known that blocks hand on a state and nothing else.
     """
-    # Held weakly, else the model's tensors wait for a collection of garbage. A block's second layer finds a ``run`` there.
+    # Held weakly, or a model's tensors wait for a collection of garbage. A block's second layer finds a ``run`` there.
     before = block.forward
     own_forward: Callable[[], Any] = WeakMethod(before) if ismethod(before) else lambda: before
     own_attend: Callable[[], Any] = WeakMethod(attention.forward)
