@@ -5,9 +5,9 @@ import torch
 from playwright.sync_api import expect
 from torch.testing import assert_close
 
-from tests.browser.drive import PHONE, open_section, wait_run
+from tests.browser.drive import PHONE, open_section, query_of, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
-from tests.browser.test_head_grid import NEAR, grid_of, link_of, number_in, place, sent_while, sentence_of, values
+from tests.browser.test_head_grid import NEAR, grid_of, number_in, place, sent_while, sentence_of, values
 from viz.core.attention import row_softmax
 from viz.frame import compute, specs
 from viz.frame.examples import pairs
@@ -50,13 +50,13 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     expect(grid.locator(".chip")).to_have_text(["locked: query “dog” ✕", "locked: key “animal” ✕"])
     wait_run(page)
     expected = {"layer": "5", "head": "11", "cross_query": "3", "cross_key": "2"}
-    assert expected.items() <= link_of(page).items() and "query" not in link_of(page)
+    assert expected.items() <= query_of(page).items() and "query" not in query_of(page)
     page.locator(".st-key-_more button").click()
     page.get_by_role("option", name=T("two_sequences.scoring.title")).or_(
         page.get_by_role("menuitem", name=T("two_sequences.scoring.title"))
     ).click()
     wait_run(page)
-    assert {"layer": "5", "head": "11", "section": "scoring"}.items() <= link_of(page).items()
+    assert {"layer": "5", "head": "11", "section": "scoring"}.items() <= query_of(page).items()
     strip = page.locator(".maps").first  # the scoring functions follow the head
     plotted = torch.tensor(strip.evaluate("(root) => Array.from(root.maps.data.values)")).view(3, 13, 16)
     trace = capture.layer(5)
@@ -64,7 +64,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
 
     page.locator(".st-key-section").get_by_text(T("two_sequences.cross_attention.title")).click()
     wait_run(page)
-    assert expected.items() <= link_of(page).items(), "the lock is still there"
+    assert expected.items() <= query_of(page).items(), "the lock is still there"
     second = new_page()
     second.goto(page.url)
     wait_run(second)
@@ -77,7 +77,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     alone = compute.read(specs.Source(kind="model", text=PAIR.target, model=compute.DEFAULT_MODEL)).layer(5).weights[11]
     expect(second.locator(".head-grid .tokens")).to_have_count(1)
     assert_close(values(grid_of(second)).view(13, 13), alone, atol=NEAR, rtol=0)
-    assert link_of(second)["between"] == "target"
+    assert query_of(second)["between"] == "target"
 
 
 def test_one_word_asks_five_hundred(visit):
