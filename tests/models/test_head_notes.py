@@ -172,6 +172,7 @@ def test_e5_head_follows_subject_two_languages(e5):
     assert share([weights_on(text, " it", a, b) for text, a, b in IT]) == 10
 
 
+@pytest.mark.long
 def test_smollm2_copying_and_previous_token_heads(smollm2):
     copying, back = [], []
     for seed in range(4):

@@ -84,6 +84,7 @@ def test_minilm_means_equal_recomputed(minilm, monkeypatch):
         assert_close(actual.half, stored_scores.half.flatten(), rtol=1e-3, atol=TOLERANCE, msg=name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["e5", "smollm2"])
 def test_extreme_sentences_equal_recomputed(model, request):
     checked_model = request.getfixturevalue(model)

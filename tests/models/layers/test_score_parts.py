@@ -32,8 +32,8 @@ def contrast_of(weights, query, c):
 
 
 def relative_error(sides, expected):
-    """The largest difference of a sum of parts from what it should be, by the sum of their sizes."""
-    return max(abs(sum(side.values()) - expected) / sum(map(abs, side.values())) for side in sides)
+    """The largest difference of a sum of parts from what it should be, by the sum of their sizes, or by 0.1."""
+    return max(abs(sum(side.values()) - expected) / max(0.1, sum(map(abs, side.values()))) for side in sides)
 
 
 def count_exact_heads(model, text):

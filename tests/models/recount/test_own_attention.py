@@ -21,7 +21,7 @@ from viz.models.recount.own_attention import (
 )
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers
 
-NAMES = [*checkpoints.FAMILIES, *checkpoints.MORE]
+NAMES = [*checkpoints.FAMILIES, *(pytest.param(name, marks=pytest.mark.long) for name in checkpoints.MORE)]
 
 
 def assert_rows_agree(model: LoadedModel, text_capture: Capture) -> None:

@@ -122,7 +122,7 @@ def test_own_lines_pass_checks(open_app):
     assert "the cat sees the dog" in page_texts(app)
 
 
-@pytest.mark.fast("95-1")
+@pytest.mark.long
 @pytest.mark.parametrize(("n_words", "n_cut"), [(LONGEST - 2, 0), (LONGEST - 1, 1)])
 def test_long_own_line_truncated_with_note(open_app, n_words, n_cut):
     """The model adds two tokens to the words."""
@@ -199,6 +199,7 @@ def test_own_lines_limited_without_empty_lines():
     assert len(own_lines("x\n" * 500)) == limits.ATLAS_LINES
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("memory_given_back")
 def test_decoder_only_scores_pass_checks(open_app):
     packaged_file("SmolLM2-135M-Instruct")
