@@ -1,10 +1,8 @@
 """Cached computations that all pages share: models, captures of texts, layers of heads.
 
-Keys are frozen specs of small values, never tensors; every cache is bounded.
-
-Cached values are shared by all users and must not be changed. What is ``@kept`` is computed in its turn
-(:mod:`viz.scheduler.fair_queue`), once for all who ask, and kept in one memory that is bounded in bytes
-(:mod:`viz.scheduler.cache`).
+Keys are frozen specs of small values, never tensors. Values are shared by all users and must not be changed. They are
+computed in their turn (:mod:`viz.scheduler.fair_queue`), once for all who ask, and kept in one memory that is bounded
+in bytes (:mod:`viz.scheduler.cache`).
 """
 
 import gc
@@ -32,7 +30,6 @@ from viz.models.layout import LoadedModel
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
 from viz.scheduler.cache import CachedFunction, Key
 
-GARBAGE = 7_000
 P = ParamSpec("P")
 R = TypeVar("R")
 DEFAULT_MODEL = registry.entries()[0].id
@@ -41,15 +38,12 @@ until, results, models = queue_notice.until, queue_notice.results, queue_notice.
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def warm() -> bool:
-    """Once for each process: torch's threads, the hub, and what the imports left kept out of every later collection.
-
-    Streamlit collects garbage after every run; with torch and transformers imported that alone takes 200 ms.
-    """
+    """Once for each process: torch's threads, the hub, and what the imports left kept out of every later collection."""
     torch.set_num_threads(limits.TORCH_THREADS)
     registry.hub()
     registry.index()
-    # One run of a page makes tens of thousands of objects, nearly all of them without cycles.
-    gc.set_threshold(GARBAGE)
+    # A run of a page makes tens of thousands of objects, nearly all of them without cycles.
+    gc.set_threshold(7_000)
     # Imports leave hardly any garbage: to look for it would take 140 ms of the first user's time.
     gc.freeze()
     return True
