@@ -4,8 +4,7 @@ The fast suite goes in three lanes at the same time: the pages, and what is show
 and the models, and then the rest of the app; and the server and one browser case of each kind, which wait much. Each
 run collects its own files alone.
 The long suite runs in a random order, and after it the tests of numbers with torch's sums in another one.
-``build/fast.json`` has the processor seconds and the memory of the last run. Hosts differ by half, and from minute to
-minute: on one that is slower than ``PACE``, measured every five seconds, the seconds are so many fewer.
+``build/fast.json`` has the processor seconds and the memory of the last run.
 """
 
 import argparse
@@ -19,7 +18,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import mean
 from tempfile import TemporaryFile
 from threading import Event, Thread
 from typing import IO
@@ -46,8 +44,6 @@ PAGES = ("pages", "tests/pages", "tests/modes", "tests/params", "tests/shown")
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
-PACE = 0.01
-"""Processor seconds of ``pace`` on the slowest machine whose seconds are counted as they are."""
 
 
 def lanes(suite: str) -> list[list[list[str]]]:
@@ -134,24 +130,16 @@ def memory_of(process: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
-def pace() -> float:
-    """Return the processor seconds that a fixed piece of work takes now."""
-    began = time.thread_time()
-    sum(number * number % 7 for number in range(100_000))
-    return time.thread_time() - began
-
-
-class Watch(Thread):
-    """The most memory that the processes below this one have at a time, and the machine's pace beside them."""
+class Peak(Thread):
+    """The most memory that the processes below this one have at a time."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.kilobytes, self.paces, self.stop = 0, [pace()], Event()
+        self.kilobytes, self.stop = 0, Event()
 
     def run(self) -> None:
         while not self.stop.wait(SECONDS_BETWEEN):
             self.kilobytes = max(self.kilobytes, sum(map(memory_of, descendants())))
-            self.paces.append(pace())
 
 
 def count_orphans() -> None:
@@ -170,18 +158,16 @@ def main() -> int:
     suite, options = (arguments := parser.parse_known_args())[0].suite, arguments[1]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1)
-    began, watch = time.monotonic(), Watch()
-    watch.start()
+    began, peak = time.monotonic(), Peak()
+    peak.start()
     results = run_all(suite, options)
-    watch.stop.set()
+    peak.stop.set()
     count_orphans()
-    times, slower = os.times(), max(1.0, mean(watch.paces) / PACE)
-    seconds = times.children_user + times.children_system
+    times = os.times()
     cost = {
-        "processor_seconds": round(seconds / slower),
-        "on_this_machine": round(seconds),
+        "processor_seconds": round(times.children_user + times.children_system),
         "seconds": round(time.monotonic() - began),
-        "peak_gb": round(watch.kilobytes / 1e6, 1),
+        "peak_gb": round(peak.kilobytes / 1e6, 1),
     }
     # With options of pytest it is another run than the one that has a ceiling.
     if not options:

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import PHONE, open_section
+from tests.browser.drive import PHONE, open_section, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.text import translator
 
@@ -43,6 +43,16 @@ def test_header_covers_no_title(visit):
     """A title's first and last letter are seen on a phone, also where it stands in the header's row."""
     for path in ("", "attention-today"):
         assert visit(path, lang="zh", viewport=PHONE).locator(".stMainBlockContainer h1").evaluate(IS_ON_TOP), path
+
+
+def test_control_keeps_focus_on_phone(visit):
+    """What waits for its picture is hidden, and loses the focus: a section without one never is."""
+    page = visit("cost", viewport=PHONE)
+    box = page.locator("input[type=number]").first
+    box.fill("300")
+    box.press("Enter")
+    wait_run(page)
+    expect(box).to_be_focused()
 
 
 def test_plotly_buttons_leave_figure_uncovered(visit):
