@@ -46,7 +46,7 @@ def test_header_covers_no_title(visit):
 
 
 def test_control_keeps_focus_on_phone(visit):
-    """What waits for its picture is hidden, and loses the focus: a section without one never is."""
+    """A section that waits for its picture is hidden, and loses the focus; one without a picture never is."""
     page = visit("cost", viewport=PHONE)
     box = page.locator("input[type=number]").first
     box.fill("300")
