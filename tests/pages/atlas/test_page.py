@@ -28,7 +28,6 @@ OWN_LINES = {
 
 
 def cells(app):
-
     ((_, result),) = matrices(app).values()
     return result
 
@@ -56,7 +55,9 @@ def test_random_models_sentence_names_maximum(open_app, name):
     """One random model may stay low: the sentences say of how many models the number is the largest."""
     score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name]
     chance = format_score(name, float(score.chance.max()))
-    assert len(score.chance) == len(SEEDS) == 5
+    assert len(score.chance) == 5 and SEEDS == (0, 1, 2, 3, 4)
+    assert "five copies of the model" in T("atlas.map.why") and "seeds 0 to 4" in T("atlas.map.why")
+    assert "重新抽取五次" in translator("zh")("atlas.map.why") and "种子 0 到 4" in translator("zh")("atlas.map.why")
     for section, code in (("map", "atlas_score"), ("spread", "atlas_of")):
         app = open_app("atlas", section=section, **{code: name})
         app.session_state[f"_footer_{section}"] = "why"
@@ -65,13 +66,6 @@ def test_random_models_sentence_names_maximum(open_app, name):
         above = int((score.mean > score.chance.max()).sum())
         result = f"{above} of 72 heads have more than any head of 5 models with random parameters"
         assert (result in text) == (section == "spread")
-
-
-def test_random_models_count_equals_formula():
-    """The line under the formula is no template: its number and its seeds are held here."""
-    assert SEEDS == (0, 1, 2, 3, 4)
-    assert "five copies of the model" in T("atlas.map.why") and "seeds 0 to 4" in T("atlas.map.why")
-    assert "重新抽取五次" in translator("zh")("atlas.map.why") and "种子 0 到 4" in translator("zh")("atlas.map.why")
 
 
 def test_contradicting_sentence_opens_on_heads(open_app):
