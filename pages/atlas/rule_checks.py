@@ -12,7 +12,7 @@ from pages.atlas.checks import COMPUTED_ERROR, STORED_ERROR, student_t
 from pages.atlas.context import AtlasContext, format_score
 from pages.atlas.head import interval
 from viz.core.analysis.atlas.scores import SENTENCES
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.frame.checks import Check, check
 from viz.models.atlas.file import SCALE, path_of
 

@@ -12,10 +12,9 @@ from pages.attention_today.models import show_users
 from pages.attention_today.parameters import GATE_BIAS, GATED, STANDARD
 from pages.attention_today.trained import describe
 from viz.components.matrix import Axis, Matrix
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, random_place
 from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
 from viz.core.nested import double
-from viz.core.random_place import random_place
 from viz.core.variants.today.gates import output_gate
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part

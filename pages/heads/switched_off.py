@@ -5,8 +5,7 @@ from torch.nn.functional import linear
 
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import largest
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import largest, random_place
 from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.compute import recount

@@ -11,8 +11,8 @@ from pages.heads.compare.one_row import chosen_pair, draw_lists
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
+from viz.core.analysis.checks import random_place
 from viz.core.analysis.score_parts import CAUSES, KINDS, Edge, Part, contrast_weights, split_by_words
-from viz.core.random_place import random_place
 from viz.errors import ModelError
 from viz.frame.checks import Check, check
 from viz.frame.compute import cached, model, read

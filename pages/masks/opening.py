@@ -1,8 +1,8 @@
 """The Masks page: opens on the causal mask."""
 
-from viz.frame.connection.openings import open_with
 from viz.frame.inputs import MASK
 from viz.frame.page import Page
+from viz.params.session import open_with
 
 
 class CausalFirst(Page):

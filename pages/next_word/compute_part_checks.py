@@ -8,8 +8,7 @@ from torch.nn.functional import linear
 
 from pages.next_word import compute
 from pages.next_word.compute_checks import possible_ranks
-from viz.core.analysis.checks import largest
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import largest, random_place
 from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
 from viz.models.layout import LoadedModel

@@ -20,7 +20,7 @@ from pages.next_word.decoders import (
 )
 from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number

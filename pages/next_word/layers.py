@@ -10,7 +10,7 @@ from pages.next_word.compute_checks import lens_errors
 from pages.next_word.compute_part_checks import lens_row
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check

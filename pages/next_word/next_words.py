@@ -10,7 +10,7 @@ from pages.next_word.compute_checks import expected_errors, own_predictions
 from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.word_grid import show_grid
 from viz.components.bars import BarChart
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
 from viz.frame.format import number, part

@@ -12,7 +12,7 @@ from pages.next_word.presets import preset_of
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.frame.checks import Check, check
 from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number

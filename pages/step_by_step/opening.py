@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from pages.step_by_step.stepper import ON_THE_TEXT, SOFTMAX, STEP, WITHOUT_TEXT
-from viz.frame.connection.openings import open_with
 from viz.frame.page import Page, Section, say_refused
 from viz.frame.shared import LANG
 from viz.params import link
+from viz.params.session import open_with
 from viz.text import Translate, translator
 
 OF_THE_TEXT = (

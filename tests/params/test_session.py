@@ -1,10 +1,18 @@
-"""Crossed values: the server sets one while the browser sends the value before. Callbacks that redraw the page."""
+"""Crossed values: the server sets one while the browser sends the value before. Callbacks that redraw the page.
+
+A run ends where its user has left, and a thread in the background is none.
+"""
+
+import threading
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests import SAFETY_NET
 from tests.running import start_app
-from viz.params import Int
+from viz.params import Int, session
 from viz.params.session import PAGE, Fragments, Parameters, then_redraw
 
 
@@ -78,3 +86,54 @@ def test_callback_redraws_dependent_page(monkeypatch, part, reruns):
     assert calls == []
     then_redraw(lambda: page_parameter.set(5))()
     assert calls == reruns
+
+
+class LeftError(Exception):
+    """The exception of Streamlit in a run whose user has left."""
+
+
+def result_in_thread(call):
+    """Return or raise the result of a call in its own thread, as every run of a script has one."""
+    results = []
+
+    def work():
+        try:
+            results.append(call())
+        except Exception as error:
+            results.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(SAFETY_NET)
+    return results[0]
+
+
+def give_looks(monkeypatch, *looks):
+    """Put a session's state in the place of Streamlit's, with the results of the looks into it."""
+    state = MagicMock()
+    state.__contains__.side_effect = looks
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state))
+
+
+def test_raise_if_left_reads_state(monkeypatch):
+    """Streamlit ends the run of a user who has left where its script reads the session's state."""
+    give_looks(monkeypatch, True, LeftError)
+    ended = result_in_thread(lambda: session.is_run() and session.raise_if_disconnected())
+    assert isinstance(ended, LeftError)
+
+
+def test_background_thread_is_no_run(monkeypatch):
+    """Streamlit is not asked, which would log a line in a thread without a run."""
+
+    def work():
+        session.mark_background()
+        session.raise_if_disconnected()
+        return session.is_run()
+
+    give_looks(monkeypatch, LeftError)
+    assert result_in_thread(work) is False
+
+
+def test_thread_without_session_is_no_run():
+    """The state of a thread without a run is empty."""
+    assert result_in_thread(session.is_run) is False

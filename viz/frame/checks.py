@@ -11,9 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_deviation, sink_share, sum_error
+from viz.core.analysis.checks import (
+    added_to_scores,
+    largest,
+    random_place,
+    rows_error,
+    sdpa_deviation,
+    sink_share,
+    sum_error,
+)
 from viz.core.heads import MultiHeadTrace
-from viz.core.random_place import random_place
 from viz.frame.compute import read
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.inputs import Choice

@@ -18,8 +18,9 @@ from viz.errors import ModelError
 from viz.frame import modes
 from viz.frame.checks import Check, choice_checks
 from viz.frame.compute import read
+from viz.frame.connection import visit
 from viz.frame.connection.fragments import fragment
-from viz.frame.connection.openings import name_text_in_link
+from viz.frame.examples import examples, what_is_read
 from viz.frame.header.footer import footer
 from viz.frame.header.tabs import draw_tabs, draw_views
 from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs
@@ -27,9 +28,11 @@ from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error, unsupported_part
 from viz.frame.section import Reads, Section, standalone, with_views
-from viz.frame.shared import LANG, SECTION, Sections
+from viz.frame.shared import HEAD, LANG, LAYER, MODEL, SECTION, TEXT, Sections
+from viz.models import registry
 from viz.models.layout import LoadedModel
-from viz.params import link
+from viz.params import Parameter, link
+from viz.params.session import of_session
 from viz.text import Translate, translator
 
 __all__ = ["ALL", "Page", "Reads", "Section", "standalone", "with_views"]
@@ -227,3 +230,25 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
         note.error(problem)
     if invalid_names := link.take_invalid_names():
         note.info(t("note.refused", names=", ".join(invalid_names)))
+
+
+def name_text_in_link(*, reads_bare: bool) -> None:
+    """Have the link, which leaves out defaults, name the text or model that it would open in the user's language."""
+    record, lang = of_session(), LANG.value
+    record.always = frozenset()
+    current = link.link()
+    # The same as it is shared has no options of the view.
+    shared = {name: current[name] for name in current.keys() - modes.parameters()}
+    if any(visit.is_for_reader(form, lang, reads_bare=reads_bare) for form in (current, shared)):
+        record.always = frozenset(_names_to_add()[:1])
+
+
+def _names_to_add() -> list[str]:
+    """Return which of text, model, layer and head a link in the user's language would replace."""
+    page_defaults, choices = of_session().declared, what_is_read(LANG.value)
+    defaults = {TEXT.name: examples()[0].text, MODEL.name: registry.entries()[0].id}
+    names = [name for name in (*defaults, LAYER.name, HEAD.name) if name in choices.keys() & page_defaults.keys()]
+    # A sentence and its model do not stay on a page that has its own.
+    if TEXT.name in choices:
+        names = [name for name in names if page_defaults[name] == defaults.get(name, page_defaults[name])]
+    return [name for name in names if Parameter(name).value != choices[name]]

@@ -17,7 +17,7 @@ from viz import limits
 from viz.errors import ModelError
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
-from viz.params.script_run import is_run, raise_if_disconnected
+from viz.params.session import is_run, raise_if_disconnected
 from viz.scheduler.cache import Store
 from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores

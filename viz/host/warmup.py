@@ -9,7 +9,7 @@ from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.queue_notice import stores
 from viz.frame.specs import Mask, Source, View
-from viz.params.script_run import mark_background
+from viz.params.session import mark_background
 
 MOMENT, PATIENCE = 0.1, 3.0
 """Seconds between two checks for running pages, and seconds after which the warm-up continues beside them."""

@@ -1,6 +1,7 @@
-"""The session's record of its parameters: the link, the defaults in use, and the declarations of the run."""
+"""The session's record of its parameters: the link, the defaults in use, the declarations of the run, and its end."""
 
 from collections.abc import Callable, Hashable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -131,10 +132,39 @@ RECORD: Remembered[Parameters] = Remembered("_parameters")
 of_session = RECORD.read
 """Return this session's parameters."""
 
+_is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
+
+
+def mark_background() -> None:
+    """Detach this thread from any script run; Streamlit's own getter would log a warning."""
+    _is_run.set(False)
+
+
+def is_run() -> bool:
+    """Return True if this thread runs the script, or one of its callbacks, for a user."""
+    cached = _is_run.get()
+    if cached is None:
+        cached = RECORD.name in st.session_state
+        _is_run.set(cached)
+    return cached
+
+
+def raise_if_disconnected() -> None:
+    """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
+    if _is_run.get() is not False:
+        _is_run.set(RECORD.name in st.session_state)
+
 
 def sent_by_widget(key: str) -> Any:
     """Return the state of a widget that is no parameter, as the browser sent it last; None before it has."""
     return st.session_state.get(key)
+
+
+def open_with(name: str, value: str) -> None:
+    """Have a parameter's default be ``value``. To be called before the parameter is declared."""
+    # A lesson has its own presets.
+    if not of_session().preset:
+        of_session().preset = {name: value}
 
 
 def begin_page() -> None:

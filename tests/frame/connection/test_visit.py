@@ -147,7 +147,7 @@ def test_default_of_page_is_not_named(open_app, link, name, default, value):
 def test_folder_is_not_opened_for_default(open_app, monkeypatch):
     """The folder of the command line opens with a link that asks for nothing: one of another model names that."""
     choices = {"model": "a folder"}
-    monkeypatch.setattr("viz.frame.connection.openings.what_is_read", lambda _: choices)
+    monkeypatch.setattr("viz.frame.page.what_is_read", lambda _: choices)
     app = open_app("heads", text="one two")
     app.text_area(key="text").set_value(DEFAULT).run()
     assert link_of(app) == {"model": app.session_state["model"]}

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Any
 
 import torch
@@ -189,3 +190,15 @@ def worst(errors: Iterable[float | Tensor]) -> float:
         (0.0, nan, 0.0)
     """
     return float(torch.tensor([0.0, *map(float, errors)], dtype=torch.float64).max())
+
+
+def random_place(n: int, *of: object) -> int:
+    """Return a number below ``n`` for a check, the same for small frozen values that say what the page shows.
+
+    Example:
+        >>> random_place(5, "a text", "row") == random_place(5, "a text", "row")
+        True
+        >>> {random_place(5, text, "row") for text in range(50)} == set(range(5))
+        True
+    """
+    return int.from_bytes(blake2b(repr(of).encode("utf-8", "replace"), digest_size=8).digest(), "big") % n

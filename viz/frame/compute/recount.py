@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from viz.components.head_grid import TOP, Packed
-from viz.core.analysis.checks import sdpa_weights
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place, sdpa_weights
 from viz.frame.compute import cached, head_grid, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.compute.rows import has_own_row, row_error, row_of, row_tolerance

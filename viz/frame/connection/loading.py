@@ -17,7 +17,7 @@ from viz.background import start_thread
 from viz.errors import ModelError
 from viz.frame import queue_notice
 from viz.imports import importing
-from viz.params.script_run import mark_background
+from viz.params.session import mark_background
 
 os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
 # torch.set_num_threads speaks for its own thread, and each run of the app is a new one: its first product of matrices

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from viz.core.random_place import random_place
+from viz.core.analysis.checks import random_place
 from viz.models.layout import LoadedModel
 from viz.models.recount.packed_files import BLOCK, WORDS, WeightFile, open_weights, release
+
+Pair = tuple[np.ndarray, np.ndarray]
+"""Numbers of a file, and those in memory."""
 
 
 def weight_file(model: LoadedModel) -> WeightFile | None:
@@ -29,21 +32,16 @@ def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float
     """
     if (file := weight_file(model)) is None:
         return None
-    errors = [
-        *_of_blocks(model, file, layer, of),
-        *_of_token(model, file, token, of),
-        *_of_settings(model, file, layer),
-    ]
+    pairs, errors = list(_of_blocks(model, file, layer, of)), list(_of_settings(model, file, layer))
+    if (token_text := file.token(token)) is not None:
+        errors.append(float(model.tokenizer.convert_ids_to_tokens(token) != token_text))
+        pairs += _of_token(model, file, token, of)
+    errors += [float(np.abs(b - a).max()) / max(float(np.abs(a).max()), 1e-12) for a, b in pairs]
     release(file)
     return max(errors, default=None)
 
 
-def _share_off(expected: np.ndarray, actual: np.ndarray) -> float:
-    largest = max(float(np.abs(expected).max()), 1e-12)
-    return float(np.abs(expected.astype(np.float64) - actual).max()) / largest
-
-
-def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
+def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[Pair]:
     name = model.layers[layer].block_path
     for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
         # A stack of experts has three axes, a lone number none.
@@ -53,19 +51,16 @@ def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[objec
         at = BLOCK * block
         expected = file.read(f"{name}.{inside}", row, at)
         if expected is not None:
-            yield _share_off(expected, matrix[row, at : at + len(expected)].double().numpy())
+            yield expected, matrix[row, at : at + len(expected)].double().numpy()
 
 
-def _of_token(model: LoadedModel, file: WeightFile, token: int, of: tuple[object, ...]) -> Iterator[float]:
-    if (token_text := file.token(token)) is None:
-        return
-    yield float(model.tokenizer.convert_ids_to_tokens(token) != token_text)
+def _of_token(model: LoadedModel, file: WeightFile, token: int, of: tuple[object, ...]) -> Iterator[Pair]:
     with torch.inference_mode():
         vector = model.model.get_input_embeddings()(torch.tensor([token]))[0].double().numpy()
     at = BLOCK * random_place(len(vector) // BLOCK, of, "vector")
     expected = file.read(WORDS, token, at)
     if expected is not None:
-        yield _share_off(expected, vector[at : at + BLOCK])
+        yield expected, vector[at : at + BLOCK]
 
 
 def _of_settings(model: LoadedModel, file: WeightFile, layer: int) -> Iterator[float]:

@@ -16,7 +16,7 @@ from viz.frame.examples import examples
 from viz.frame.inputs import own_model
 from viz.frame.queue_notice import stores, use
 from viz.frame.specs import Mask, Source, View
-from viz.params.script_run import mark_background
+from viz.params.session import mark_background
 from viz.scheduler.fair_queue import mark_arrival
 from viz.scheduler.stores import Stores
 
