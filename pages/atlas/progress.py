@@ -23,14 +23,9 @@ BEFORE = 1 + len(SEEDS)
 
 
 def compute_atlas(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *, at_once: bool) -> Atlas | None:
-    """The atlas of these lines, or of those read before the user stopped; None if there is none yet.
+    """Return the atlas of these lines, or of those read before the user stopped; None if there is none yet.
 
-    Args:
-        t: the texts in the user's language.
-        model_id: whose heads.
-        corpus: what the lines are called.
-        lines: a sentence each.
-        at_once: whether to begin; else there is a button.
+    ``at_once`` begins; else there is a button.
     """
     if not lines:
         st.info(t("atlas.no_lines"))

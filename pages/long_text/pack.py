@@ -79,13 +79,7 @@ def pack_map(
 
 
 def pack_wall(cells: Float[Tensor, "L H C C"], about: list[list[float | int]], **header: Any) -> bytes:
-    """Pack for ``client/long/long_wall.js``.
-
-    Args:
-        cells: a small map of every head.
-        about: of every head, which shape it has and how much of its attention lies in each.
-        header: ``words``, ``hues``, ``shapes``, and what else the browser should know.
-    """
+    """Pack a small map of every head, and which shape it has, for ``client/long/long_wall.js``."""
     L, H, count, _ = cells.shape
     sizes = {"layers": L, "heads": H, "count": count, "lowest": LOWEST, "about": about}
     return pack({**sizes, **header}, {"values": log_codes(cells)}).data

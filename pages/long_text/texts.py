@@ -84,12 +84,7 @@ def read_file(content: bytes) -> tuple[str, str]:
 
 
 def choose_text(scene: Scene, most_of_model: int) -> TextRequest:
-    """Draw the controls, and return the choice.
-
-    Args:
-        scene: for its chips.
-        most_of_model: how many tokens can be read at most.
-    """
+    """Draw the controls, and return the choice; the model reads ``most_of_model`` tokens at most."""
     t, box_text = scene.t, TEXT.value[: limits.CHARACTERS]
     file_text = _file(t) if FROM.read() == FILE else None
     most = min(most_of_model, most_tokens())

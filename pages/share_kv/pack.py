@@ -16,14 +16,9 @@ def _kv(k: Tensor, v: Tensor) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def pack_sharing(k: Tensor, v: Tensor, weights: Tensor, *, reads: list[int], **header: Any) -> bytes:
-    """Pack K and V of each group and the weights (H, T, T) of each query head.
+    """Pack k (G, T, d_k) and v (G, T, d_v) of each group, and the weights (H, T, T) of each query head.
 
-    Args:
-        k: keys, (G, T, d_k).
-        v: values, (G, T, d_v).
-        weights: rows = queries; exact to half a step of 16 bits.
-        reads: the key/value head of each query head.
-        header: ``labels``, ``words``, ``hues``.
+    The weights are exact to half a step of 16 bits; ``reads`` is the key/value head of each query head.
     """
     sizes, blocks = _kv(k, v)
     blocks["weights"] = weight_codes(weights)

@@ -30,14 +30,7 @@ SCRIPT = PACKAGE / "app" / "script" / "main.py"
 
 @dataclass(frozen=True, kw_only=True)
 class App:
-    """An app that is ready to be served.
-
-    Args:
-        stores: its own queues, caches and memory ceiling.
-        server: the local or the public server.
-        routes: beside Streamlit's.
-        middleware: before Streamlit's, the outermost first.
-    """
+    """An app that is ready to be served; of its middleware the outermost comes first."""
 
     stores: Stores
     server: "Desk | PublicServer"

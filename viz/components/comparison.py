@@ -69,11 +69,8 @@ def farthest_of_blocks(differences: Tensor, pool: int) -> Tensor:
 def pack_differences(layers: Iterable[tuple[Tensor, Tensor]], *, n_layers: int, order: str, **header: Any) -> Packed:
     """Pack how every head's map changes, as the wall of the head grid reads it.
 
-    Args:
-        layers: for each layer its differences (H, U, U), NaN where there are none, and each head's change (H,).
-        n_layers: how many there are.
-        order: by which of the heads' numbers they are put in order: "change", the largest first, or "alike".
-        header: whatever else the browser should know.
+    Of each layer ``layers`` has the differences (H, U, U), NaN where there are none, and each head's change (H,).
+    ``order`` names the heads' numbers by which they are put in order: "change", the largest first, or "alike".
     """
     codes, changes = [], []
     for differences, change in layers:

@@ -149,14 +149,10 @@ def log_codes(scores: Tensor) -> tuple[Tensor, Tensor, float]:
 def pack_wall(
     layers: Iterable[tuple[Tensor, Mapping[str, Tensor]]], *, n_layers: int, what: str, **header: Any
 ) -> Packed:
-    """Pack the maps of every layer.
+    """Pack the maps of every layer, "weights" or "scores".
 
-    Args:
-        layers: for each layer its maps (H, Q, K) and its measures (name -> one number a head), by which the heads can
-            be put in order; taken one at a time, for at 512 tokens all maps would be 75 MB.
-        n_layers: how many there are.
-        what: "weights" or "scores".
-        header: whatever else the browser should know about the wall.
+    Of each layer ``layers`` has its maps (H, Q, K) and its measures (name -> one number a head), by which the heads can
+    be put in order. They are taken one at a time, for at 512 tokens all maps would be 75 MB.
     """
     codes, ranges, names, measures = [], [], [], []
     for maps, numbers in layers:

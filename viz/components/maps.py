@@ -51,10 +51,7 @@ class Picture:
 def pack_pictures(pictures: Sequence[Picture], *, alt: str, **header: Any) -> bytes:
     """Pack pictures of one size for ``client/maps.js``: pointing at a pixel reads it off in all of them.
 
-    Args:
-        pictures: each under a scale of its own.
-        alt: what all of them show.
-        header: ``words`` and ``hues``, and what else the browser should know.
+    Each has a scale of its own; ``alt`` is what all of them show.
 
     Raises:
         RuntimeError: if they are not of one size.

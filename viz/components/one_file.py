@@ -96,13 +96,9 @@ def grid_words(lang: str) -> dict[str, dict[str, str]]:
 
 
 def page(data: bytes, choice: Mapping[str, Any], caption: Caption, lang: str) -> str:
-    """The whole page.
+    """Return the whole page: of the bytes of :func:`viz.components.take_away.payload`, and a caption shown as text.
 
-    Args:
-        data: of :func:`viz.components.take_away.payload`.
-        choice: what is chosen when it is opened: the traits of :class:`viz.notebook.widget.HeadGrid`.
-        caption: shown as text, whatever it spells.
-        lang: of the grid's words.
+    ``choice`` is what is chosen when it is opened: the traits of :class:`viz.notebook.widget.HeadGrid`.
     """
     words, script = grid_words(lang), _script()
     policy = f"script-src {_hash_source(script)}; style-src {_hash_source(STYLE)}; base-uri 'none'; form-action 'none'"

@@ -36,17 +36,9 @@ def growth(
     letter: str = "n",
     in_bytes: bool = False,
 ) -> LineChart:
-    """Draw lines and points over a logarithmic size.
+    """Draw lines and points over a logarithmic size; upright lines mark some sizes, with what is said there.
 
-    Args:
-        lines: what is drawn.
-        size_title: what the sizes are.
-        value_title: what the values are, with their unit.
-        marks: sizes marked by an upright line, and what is said there.
-        height: of the figure, in pixels.
-        share: the values are shares from 0 to 1, on an even axis.
-        letter: of the size, where a point is read off.
-        in_bytes: the values are bytes.
+    Values that are a ``share`` of 1 have an even axis. ``letter`` is that of the size, where a point is read off.
     """
     sizes = sorted({n for line in lines for n in line.values})
     return LineChart(

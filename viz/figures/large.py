@@ -65,9 +65,7 @@ def heat_map(
 def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
     """Return a figure with a picture for each table; maps of the same rows and columns are zoomed together.
 
-    Args:
-        tables: what is drawn, in order.
-        select: label of a button by which places are selected, where plotly's toolbar has none: Streamlit removes it.
+    ``select`` labels a button by which places are selected: Streamlit removes plotly's own.
 
     Raises:
         ImportError: if plotly is not installed.

@@ -17,12 +17,7 @@ REACH = 3.2
 def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: str) -> "Figure":
     """Draw where the centres went, on the plane of shifts, with the nine cells of a 3 x 3 kernel as squares.
 
-    Args:
-        paths: (steps, H, 2), row and column; the last step is drawn as a disc as wide as the window (1/sqrt(2 alpha)).
-        alpha: (H), at the last step.
-        x_title: of the columns' axis.
-        y_title: of the rows' axis.
-        head: the word for a head.
+    ``paths`` (steps, H, 2) are rows and columns; the last one is a disc as wide as the window, 1/sqrt(2 alpha).
     """
     heads = range(paths.shape[1])
     shifts: dict[str, Any] = {"zeroline": False, "dtick": 1, "constrain": "domain"}

@@ -89,11 +89,9 @@ def serve(app_stores: Stores) -> Iterator[None]:
 
 @contextmanager
 def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
-    """Compute a page in turn: first come, first served.
+    """Compute a page in turn, first come, first served, or a part that ``style.css`` knows as "page" or "section".
 
-    Args:
-        part: of the page, if it is one; ``style.css`` knows "page" and "section".
-        is_alone: False if the page around it is being written, and has its turn.
+    Not alone, the page around it is being written, and has its turn.
 
     Raises:
         ModelError: "busy", if the turn does not come.

@@ -53,11 +53,8 @@ def addresses_of_view(view: str) -> tuple[str, str]:
 class Files:
     """Middleware between guard and Streamlit that serves files from memory.
 
-    Args:
-        app: the application for all other requests.
-        pages: the names of the pages, the one that opens at "/" first; without them pages get no metadata.
-        paint: the static first paint of every page.
-        on_page: called with the name of a page when a user opens it.
+    The page named first opens at "/"; without names pages get no metadata. ``paint`` is the static first paint of every
+    page, and ``on_page`` is called with a page's name when a user opens it.
     """
 
     def __init__(

@@ -52,24 +52,15 @@ def paint_style() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class StaticPaint:
-    """The first paint of every page.
-
-    Args:
-        navigation: the names of the pages by their group; the first of all opens at ``/``.
-        pictures: functions from a language to the HTML of a page's default picture, by the page's name.
-    """
+    """The first paint of every page: the navigation by groups, and the HTML of default pictures by language."""
 
     navigation: Mapping[str, Sequence[str]]
     pictures: Mapping[str, Callable[[str], str]]
 
     def add_to(self, page: str, *, name: str, lang: str, is_default: bool) -> str:
-        """Return Streamlit's page with the first paint in it.
+        """Return Streamlit's HTML of a page with the first paint in it.
 
-        Args:
-            page: Streamlit's HTML.
-            name: the page's name.
-            lang: the page's language.
-            is_default: the link has no other parameters, so the page will show the default picture.
+        By default, with no other parameters in the link, the page will show the default picture.
         """
         t = translator(lang)
         title = t(f"{name}.headline") if has_text(f"{name}.headline") else t(f"{name}.title")

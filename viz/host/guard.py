@@ -42,15 +42,10 @@ TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 
 
 class Guard:
-    """The first middleware for every request.
+    """The first middleware for every request; connections wait for readiness when many come at once.
 
-    Args:
-        app: the application to guard.
-        sockets: the connected tabs.
-        readiness: readiness of the models; when many sockets connect at once they wait for it.
-        pages: the names of the pages, the one that computes nothing first; without names no path is refused as unknown.
-        proxies: how many proxies add to X-Forwarded-For.
-        hosts: the names this server answers to; any if empty.
+    ``pages`` are the names of the pages, the one that computes nothing first; without names no path is refused as
+    unknown. ``proxies`` add to X-Forwarded-For, and ``hosts`` are the names this server answers to; any if empty.
     """
 
     def __init__(

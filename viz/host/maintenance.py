@@ -39,12 +39,8 @@ def trimmer() -> Callable[[int], Any]:
 class Maintenance:
     """Periodic maintenance: trims memory, expires sessions and uploads.
 
-    Args:
-        results: cached results, evicted when memory is short.
-        ceiling: the memory ceiling of the process.
-        uploads: uploaded files, deleted when no page shows them.
-        large: caches of long texts: few and large results, evicted first.
-        queues: looked at in every round, in case an error kept them from admitting who waits.
+    When memory is short the ``large`` caches of long texts are evicted first, then the other results. ``queues`` are
+    looked at in every round, in case an error kept them from admitting who waits.
     """
 
     def __init__(

@@ -96,12 +96,7 @@ class Readiness:
     """Readiness of the server for users, with the reasons if it is not ready.
 
     Connected users see the first page at once, and any other once it can render (``can_open``); a load balancer sends
-    more users when all is warm.
-
-    Args:
-        sockets: the connected tabs.
-        then: called after the warm-up, before the server is ready.
-        stores: of the app; by default those in use where the server is created.
+    more users when all is warm. ``then`` is called after the warm-up, before the server is ready.
     """
 
     def __init__(

@@ -26,12 +26,7 @@ def session_of(path: str) -> str:
 
 
 class Uploads:
-    """All uploaded files, complete and in progress.
-
-    Args:
-        most: bytes of all.
-        most_each: files of one user.
-    """
+    """All uploaded files, complete and in progress: so many bytes of all, and so many files of one user at most."""
 
     def __init__(self, most: int = limits.UPLOADS_BYTES, most_each: int = limits.UPLOADS_EACH) -> None:
         self.most, self.most_each = most, most_each

@@ -95,13 +95,9 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """A named function that works out an answer.
+    """A named function that works out the answer to a kind of question, from the subject and the step's arguments.
 
-    Args:
-        kind: of the question that it answers.
-        reasons: every code of :attr:`Key.wrong` and :attr:`Key.traps`.
-        codes: the options that it knows.
-        work: takes the subject and the step's arguments.
+    ``reasons`` has every code of :attr:`Key.wrong` and :attr:`Key.traps`, ``codes`` the options that it knows.
     """
 
     kind: str

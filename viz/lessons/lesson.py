@@ -103,16 +103,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """Steps in their order.
-
-    Args:
-        name: in the link.
-        title: of the lesson.
-        knows: what one knows after it.
-        steps: in their order.
-        keep: sentences to remember, on the card at its end.
-        next: the name of the lesson that goes on from it; "" where none does.
-    """
+    """Steps in their order, what one knows after them, sentences to ``keep``, and the ``next`` lesson's name or ""."""
 
     name: str
     title: Translations

@@ -249,8 +249,7 @@ def watch(layers: tuple[Layer, ...]) -> None:
 def watch_stream(blocks: Sequence[tuple[nn.Module, nn.Module]]) -> None:
     """Note what each block is called with, what it and its feed-forward network write, where a recorder asks for it.
 
-    Args:
-        blocks: each block, and the last module of its feed-forward network.
+    A block comes with the last module of its feed-forward network.
     """
 
     def note_call(module: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:

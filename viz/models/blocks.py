@@ -203,12 +203,9 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
 
 
 def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = False) -> BlockLayout:
-    """Find the layout of a model's blocks.
+    """Find the layout of the blocks of a model's "encoder" or "decoder".
 
-    Args:
-        model: the model.
-        stack_name: "encoder" or "decoder".
-        of_stream: True where it is enough to know what is written into the residual stream, and where.
+    ``of_stream`` is True where it is enough to know what is written into the residual stream, and where.
 
     Raises:
         ModelError: "block", if the family's blocks are not known; "block_" and what is different about known ones.
@@ -255,12 +252,7 @@ def _projection(model: LoadedModel, layout: BlockLayout) -> Tensor | None:
 
 
 def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = None) -> Blocks:
-    """The blocks of one stack of a model, as they read a text.
-
-    Args:
-        model: the model.
-        capture: what it saw, from :func:`viz.models.capture.capture`.
-        stack_name: "encoder" or "decoder"; None is the first the model has.
+    """Return the blocks of one stack of a model, the first unless it is named, as they read a text.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.

@@ -139,10 +139,7 @@ class Capture:
     def layer(self, i: int, *, stack: str | None = None, allowed: Tensor | None = None) -> AttentionTrace:
         """Every step of attention in layer i, (H, Q, ...), with ``k`` and ``v`` as the model keeps them (G, K, ...).
 
-        Args:
-            i: the layer.
-            stack: "encoder", "decoder" or "cross"; None is the first the model has.
-            allowed: a further mask on this layer, beside the model's own.
+        The stack is "encoder", "decoder" or "cross"; None is the first it has. ``allowed`` is a mask beside its own.
         """
         c = self._call(i, stack, allowed)
         n_heads = c.q.shape[0]
@@ -246,13 +243,8 @@ def capture_tokens(
 ) -> Capture:
     """As :func:`capture`, on a text that has been cut already.
 
-    Args:
-        model: a loaded model.
-        tokens: what the encoder, or a decoder-only model, reads.
-        target: what the decoder of an encoder-decoder writes.
-        heads_off: heads of the first stack that are silenced.
-        vectors: (T, d_model), read in place of the tokens' own embeddings; the model still adds its positions to them.
-        edits: other changes of heads, by the number of the layer.
+    ``vectors`` (T, d_model) are read in place of the tokens' own embeddings; the model still adds its positions to
+    them. ``edits`` are other changes of heads, by the number of the layer.
     """
     check_tokens(model, tokens)
     config = model.model.config
@@ -285,13 +277,9 @@ def capture_tokens(
 
 
 def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:
-    """One layer of seeded heads on any vectors, as a capture: pages cannot tell it from a model's layer.
+    """Return a capture of one layer of seeded heads on any vectors (T, d_model); pages cannot tell it from a model's.
 
-    Args:
-        tokens: what the vectors stand for.
-        x: one vector a token, (T, d_model).
-        weights: the heads.
-        heads_off: heads whose contribution is left out of ``final``; the layer is 0.
+    The contributions of ``heads_off`` are left out of ``final``; the layer is 0.
     """
     with torch.inference_mode():
         trace = multi_head(x, x, weights)

@@ -86,13 +86,8 @@ def _cut(model: LoadedModel, ids: list[int]) -> Tokens:
 def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None = None) -> Writing:
     """Let an encoder-decoder write: the likeliest token at each step (greedy), until its end mark.
 
-    Keys and values of earlier steps are kept, as in real use: each step asks with one query only.
-
-    Args:
-        model: an encoder-decoder; it is not changed.
-        text: what it reads.
-        max_new: steps at most.
-        max_tokens: the longest text, special tokens included; None is the model's own limit.
+    Keys and values of earlier steps are kept, as in real use: each step asks with one query only. The text that it
+    reads has ``max_tokens`` at most, special tokens included; None is the model's own limit.
 
     Raises:
         ModelError: if the text has no token, or the model has nothing to write with.

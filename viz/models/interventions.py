@@ -61,14 +61,7 @@ def patch_layer(model: LoadedModel, reading: Reading, source_reading: Reading, l
     """Swap each head of a layer with another text's, one at a time: the last stream at one token, (H, d_model).
 
     What the head hands to W_O is replaced at every token (activation patching, one head at a time). The H runs are one
-    batch, and only the blocks from this layer on are run: below it nothing changes.
-
-    Args:
-        model: a decoder; it is not changed.
-        reading: of the text that is run.
-        source_reading: of a text of as many tokens, which lends its heads.
-        layer: whose heads are swapped.
-        at: the token whose stream is handed out.
+    batch, and only the blocks from this layer on are run: below it nothing changes. Both texts have as many tokens.
     """
     return patched_streams(model, reading, source_reading.heads[layer], layer)[:, at].clone()
 

@@ -113,8 +113,7 @@ class Layer:
     def changes(self, *, has_positions: bool = True) -> str:
         """Return the changes to q and k between the projection and the scores, by the names of ``Call.rotation``.
 
-        Args:
-            has_positions: False if the layer was called without positions to turn q and k by.
+        Without positions, if the layer was called with none to turn q and k by.
         """
         layout, attention = self.layout, self.attention
         normed = any(getattr(attention, name, None) is not None for name in NORMS)

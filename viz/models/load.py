@@ -94,13 +94,9 @@ def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
 
 
 def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[str, Tensor] | None = None) -> Any:
-    """The model of a folder that was checked, with our attention.
+    """Return the model of a folder that was checked, with our attention.
 
-    Args:
-        entry: of the registry.
-        folder: with its configuration, and its weights unless these are given.
-        model_class: one of transformers.
-        weights: those of the model by its own names, where the files have others.
+    ``weights`` are those of the model by its own names, where the files have others.
 
     Raises:
         ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
@@ -246,15 +242,10 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
 
 
 def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
-    """Load a model of the registry, or one of ``extra`` (folders named by whoever runs the server).
+    """Load a model of the registry, or of ``extra`` (folders named by whoever runs the server), by its id or hub name.
 
     Only safetensors are read, and the files of known packages; no code of the model is run, and a file with a known
-    SHA-256 must have it.
-    The model is in float32, in ``eval`` mode, and never changed again: users share it.
-
-    Args:
-        model_id: an entry's ``id`` or its name on the hub.
-        extra: entries beside the registry's; they come first.
+    SHA-256 must have it. The model is in float32, in ``eval`` mode, and never changed again: users share it.
 
     Raises:
         ModelError: a sentence on what is wrong. Its ``code`` is "unknown", "offline", "no_index", "wheel", "missing",

@@ -84,13 +84,7 @@ def _by_module(model: LoadedModel, edits: Mapping[int, Edit] | None) -> dict[int
 
 
 def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: Mapping[int, Edit] | None = None) -> Tensor:
-    """Logits after each token, (T, V), of the model as it is, or with some layers' heads changed.
-
-    Args:
-        model: a decoder with a vocabulary head; it is not changed.
-        ids: the text's tokens.
-        edits: by the number of the layer.
-    """
+    """Logits after each token, (T, V), of a decoder as it is, or with the heads of some layers changed."""
     with torch.inference_mode(), recording(_by_module(model, edits)):
         logits: Tensor = model.model(input_ids=torch.tensor([ids]), use_cache=False, return_dict=True).logits[0]
     return logits

@@ -95,11 +95,7 @@ class Int(Number[int]):
 def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_place: bool = True) -> int | None:
     """Return the position of a word in a changed text: the same occurrence (first, second ...) of the same word.
 
-    Args:
-        before: the words of the old text.
-        now: the words of the new text.
-        place: the position of the word in ``before``.
-        or_place: if the word is missing, return ``place`` for a text of the same length.
+    If the word is missing, ``or_place`` returns its old position for a text of the same length.
 
     Example:
         >>> place_of_word(("a", "b", "a"), ("a", "c", "c", "a"), 2)

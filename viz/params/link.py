@@ -128,8 +128,7 @@ def link() -> dict[str, str]:
 def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.from_dict) -> None:
     """Finish a run: write the state into the address bar.
 
-    Args:
-        replace_entry: replaces the current entry of the browser's history by a link. Streamlit itself can only add one.
+    ``replace_entry`` replaces the current entry of the browser's history. Streamlit itself can only add one.
     """
     record, wanted = of_session(), link()
     # The place is there in every run, so that a run without a message removes no element.

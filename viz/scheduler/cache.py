@@ -263,11 +263,8 @@ class Store:
 class CachedFunction(Generic[P, R]):
     """A function with cached results, keyed by its arguments: frozen and small, never tensors.
 
-    Args:
-        function: computes a result.
-        store: returns the cache, at each request.
-        kind: of work, or a function from a key to it.
-        wait: blocks a caller until the result is there.
+    ``store`` returns the cache at each request, ``kind`` is of work, or a function from a key to it, and ``wait``
+    blocks a caller until the result is there.
     """
 
     def __init__(

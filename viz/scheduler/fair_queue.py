@@ -26,10 +26,9 @@ thread_arrival: Callable[[], float] = partial(_arrival.get, math.inf)
 
 
 def mark_arrival(at: float | None = None) -> float:
-    """Set the arrival time of the user for whom this thread works: the priority of everything that it requests.
+    """Set the arrival time of the user for whom this thread works, now by default: the priority of its requests.
 
-    Args:
-        at: now by default; infinity where no user waits, -infinity for what is over in no time.
+    It is infinity where no user waits, -infinity for what is over in no time.
     """
     arrival = time.monotonic() if at is None else at
     _arrival.set(arrival)
@@ -177,12 +176,7 @@ class FairQueue:
 
     @contextmanager
     def turn(self, kind: str, wait: "Wait") -> Iterator[None]:
-        """Run the body of the ``with`` as one turn, in this thread.
-
-        Args:
-            kind: of work.
-            wait: returns when the turn has come; if it raises, the ticket is dropped.
-        """
+        """Run the body of the ``with`` as one turn, in this thread; the ticket is dropped if ``wait`` raises."""
         turn_event = threading.Event()
         ticket = self.enter(kind, turn_event.set)
         try:

@@ -79,14 +79,10 @@ class Job:
             raise
 
     def part(self, key: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
-        """Return an intermediate result that is cached in its own right.
+        """Return an intermediate result that is cached in its own right, by a key with the function first.
 
         The job holds the last one of each function: when memory is short nothing is cached, and the forward pass that
         all layers of a wall share would be computed for each of them.
-
-        Args:
-            key: everything it depends on, the function first.
-            make: looks it up, or computes it.
         """
         if key[0] not in self._parts or self._parts[key[0]][0] != key:
             # Both results at once would take twice the memory.

@@ -26,9 +26,7 @@ class Entry:
 def size_of(value: Any, storages: dict[int, int]) -> int:
     """Return the bytes of a result outside its tensors: texts, bytes, containers.
 
-    Args:
-        value: the result.
-        storages: receives the bytes of each tensor storage, by address.
+    ``storages`` receives the bytes of each tensor storage, by address.
     """
     # These are imported late: the scheduler is imported before anything that computes.
     from torch import Tensor, nn

@@ -47,11 +47,9 @@ def message_type(data: bytes, most: Mapping[str, int]) -> str | None:
 
 
 def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
-    """Refuse a message with too many parts, which take up to 70 times its bytes in a session.
+    """Refuse a browser's message with too many parts, which take up to 70 times its bytes in a session.
 
-    Args:
-        message: from a browser.
-        most: controls, bytes of the link, its parameters, bytes of all states of components, names of files.
+    Limited are controls, bytes of the link, its parameters, bytes of all states of components, and names of files.
 
     Raises:
         ValueError: if it has more of any of these than a page sends.
@@ -233,12 +231,10 @@ def files_shown(session: str) -> set[str] | None:
 
 
 def end_lost_sessions(most: int = sys.maxsize) -> None:
-    """End expired sessions without a browser; Streamlit checks them only when another browser disconnects.
+    """End expired sessions without a browser, and the oldest others above ``most``.
 
-    Call in the thread of the server's loop, like all functions for sessions.
-
-    Args:
-        most: number of disconnected sessions to keep; the oldest others end.
+    Streamlit checks them only when another browser disconnects. Call in the thread of the server's loop, like all
+    functions for sessions.
     """
     if Runtime.exists() and (lost := getattr(Runtime.instance()._session_mgr, "_session_storage", None)):
         _expire_sessions(lost, most)

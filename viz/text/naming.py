@@ -18,10 +18,7 @@ def list_token(place: int, label: str) -> str:
 def name_token(labels: Sequence[str], place: int, number: int | None = None) -> str:
     """Return a token's label; where others have the same, with its place before it, as lists of tokens have it.
 
-    Args:
-        labels: of the tokens or words that are shown.
-        place: of the one to name.
-        number: of its first token, where pieces are merged or tokens hidden; else its place.
+    The number of its first token stands for the place where pieces are merged or tokens hidden.
 
     Example:
         >>> name_token(("a", "cat", "a"), 1), name_token(("a", "cat", "a"), 2)

@@ -43,15 +43,9 @@ def edit(
     *,
     names: Text | None = None,
 ) -> None:
-    """Draw the picture; write edits to the parameters.
+    """Draw the picture; write edits to the parameters of the numbers, of the explained place, and of the words.
 
-    Args:
-        t: the texts in the user's language.
-        example: the numbers, and the results computed from them.
-        numbers: the parameter whose code holds the numbers.
-        place: the parameter of the explained number; the default where the picture lacks it.
-        editable: names of the editable matrices.
-        names: the parameter that holds the words, if they are editable.
+    Only the matrices named ``editable`` can be edited, and the words if there is a parameter for their ``names``.
     """
     picture = OwnPicture(t, example, editable)
     first = FIRST_PLACE if picture.has(FIRST_PLACE) else "a0-0-0"

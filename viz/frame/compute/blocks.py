@@ -34,10 +34,7 @@ DECODERS = 1_000
 def reading(source: Source, positions: bool = True, target: str = "") -> Capture:
     """Return the capture of a text for the first block, cut to the longest text of a stack.
 
-    Args:
-        source: where the text and the vectors come from.
-        positions: add sinusoids to seeded tokens.
-        target: what the decoder of an encoder-decoder writes.
+    Seeded tokens may have sinusoids added; ``target`` is what the decoder of an encoder-decoder writes.
     """
     if source.kind == "model" and not target and _is_short(source):
         return compute.read(source)

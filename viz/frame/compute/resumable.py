@@ -35,11 +35,7 @@ def _progress(name: str, when: str = "done") -> Remembered[Progress]:
 def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
     """Compute the pieces that are not cached yet, one after the other; after a stop return the finished ones.
 
-    Args:
-        name: of the computation, in the session and in the keys of its buttons.
-        subject: a new subject discards the stop of an earlier one.
-        steps: its pieces.
-        words: in the user's language.
+    ``name`` is in the session and in the keys of the buttons; a new subject discards the stop of an earlier one.
     """
     n_at_stop = _pieces_at_stop(name, subject)
     pieces: list[Any] = []

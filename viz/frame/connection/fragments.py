@@ -17,12 +17,10 @@ from viz.params.session import PAGE, of_session
 
 
 def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError], None]) -> None:
-    """Draw a part of the screen as a fragment.
+    """Draw a part of the screen as a fragment, to which the parameters belong that it declares.
 
-    Args:
-        name: of the part, to which the parameters belong that it declares.
-        draw: draws it. Streamlit holds it until what is around it is drawn again, so it may hold small values only.
-        on_error: says what went wrong with a computation.
+    Streamlit holds ``draw`` until what is around it is drawn again, so it may hold small values only. ``on_error`` says
+    what went wrong with a computation.
     """
     path, memories, is_first = (*of_session().fragments.part, name), modes.memories(), True
 

@@ -45,11 +45,7 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
 def choose_sizes(t: Translate, chip: DeltaGenerator | None, d_model: int | None, *, own_groups: bool) -> dict[str, int]:
     """Return sizes and seed of seeded heads; draw their controls in the chip, if there is one.
 
-    Args:
-        t: the texts.
-        chip: of the source.
-        d_model: the width that a model's vectors have; None where it is free.
-        own_groups: False where the control for G stands elsewhere.
+    The width is free where a model's vectors give none; without ``own_groups`` the control for G stands elsewhere.
     """
     width = d_model or D_MODEL.read()
     heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]

@@ -26,12 +26,7 @@ def begin() -> None:
 
 
 def note(lines: Sequence[str], apart: Iterable[str] = ()) -> None:
-    """Set the lines below saved pictures of this run.
-
-    Args:
-        lines: whose numbers the pictures show, and on which text.
-        apart: the sections to which they do not apply.
-    """
+    """Set the lines below saved pictures of this run, and the sections to which they do not apply."""
     _FACTS.set(([_short(line) for line in lines if line], sorted(apart)))
 
 

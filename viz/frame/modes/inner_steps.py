@@ -11,12 +11,7 @@ from viz.params.memory import Remembered
 
 @dataclass(frozen=True, kw_only=True)
 class InnerSteps:
-    """Values of one parameter, in their order.
-
-    Args:
-        name: the parameter.
-        values: what it is at each step; at another value all of them are behind.
-    """
+    """Values of one parameter, in their order; at another value all steps are behind."""
 
     name: str
     values: tuple[Any, ...]

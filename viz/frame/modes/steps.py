@@ -9,21 +9,10 @@ from viz.text import Translate
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One step of a presentation.
+    """One step of a presentation: which it is of how many, from 1, and the links around it, "" where there is none.
 
-    Args:
-        at: which it is, from 1.
-        of: how many there are.
-        title: what it is called.
-        note: what the teacher should know.
-        minutes: how long it takes; 0 if nobody says.
-        previous: the link to the step before; "" if there is none.
-        next: to the step after.
-        next_page: the page it is on.
-        following: what that is called.
-        asks: whether a question is open: then the next key answers it.
-        why: a model answer to "say why", once the question is over.
-        lesson: whether it is a step of a lesson.
+    ``following`` is what the next step is called. Where a question ``asks``, the next key answers it; ``why`` is a
+    model answer to "say why", once it is over. ``minutes`` are 0 if nobody says.
     """
 
     at: int
@@ -44,11 +33,8 @@ class Place:
 class Walk:
     """The position in a mode with steps of its own.
 
-    Args:
-        place: the step.
-        shown_next: parameters that the next step's link leaves to the mode.
-        closing: what the last slide says; see :func:`viz.modes.present.presenter.closing_slide`.
-        reveal: answers the open question, in a callback.
+    ``shown_next`` are parameters that the next step's link leaves to the mode, ``closing`` gives the last slide
+    (:func:`viz.modes.present.presenter.closing_slide`), and ``reveal``, a callback, answers the open question.
     """
 
     place: Place

@@ -17,14 +17,7 @@ def sidebar_search(lang: str) -> None:
 
 
 def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False) -> None:
-    """Draw a box.
-
-    Args:
-        lang: of the results.
-        key: of its place on the page.
-        query: in the box at first.
-        takes_keys: whether "/" and Ctrl+K lead to it.
-    """
+    """Draw a box with this query in it at first; "/" and Ctrl+K lead to it if it ``takes_keys``."""
     data = {
         "lang": lang,
         "index": INDEX,

@@ -84,15 +84,10 @@ def assemble(
     text_free_scores: Values,
     by_chance: Mapping[int, Values],
 ) -> Atlas:
-    """Put an atlas together.
+    """Put an atlas together, of as many lines as the chunks have.
 
-    Args:
-        model: whose heads these are.
-        corpus: what the lines are called.
-        lines: the first of them, as many as the chunks have.
-        chunks: :func:`score_lines`, so many lines after the other.
-        text_free_scores: :func:`score_without_text`.
-        by_chance: :func:`score_by_chance`, by the seed.
+    The scores are those of :func:`score_lines`, so many lines after the other, of :func:`score_without_text`, and of
+    :func:`score_by_chance` by the seed.
     """
     values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
     read = tuple(lines[: len(next(iter(values.values())))])

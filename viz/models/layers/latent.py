@@ -45,13 +45,10 @@ def read_latent(layer: Layer) -> Latent | None:
 
 
 def read_memory(layer: Layer, latent: Latent, read: Tensor, latents: Mapping[int, Tensor]) -> Tensor:
-    """Return what W_K and W_V are applied to: (c, r) of each token.
+    """Return what W_K and W_V of a layer are applied to: (c, r) of each token.
 
-    Args:
-        layer: whose keys and values these are.
-        latent: the sizes of its short vectors.
-        read: by the module that makes keys and values, (T, d_model), or (1, T, c).
-        latents: outputs of the modules that compress, (T, c + r), by their layers' attention.
+    ``read`` is what the module reads that makes keys and values, (T, d_model), or (1, T, c); ``latents`` are the
+    outputs of the modules that compress, (T, c + r), by their layers' attention.
     """
     return torch.cat([read.reshape(-1, latent.c), latents[id(layer.attention)][:, latent.c :]], dim=-1)
 

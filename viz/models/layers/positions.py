@@ -61,12 +61,9 @@ def value_eps(layer: Layer) -> float | None:
 
 
 def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
-    """Return the changes of a layer, made by its own norms and its own module's RoPE.
+    """Return the changes of a layer, made by its own norms and its own module's RoPE, where most families keep them.
 
-    Args:
-        model: whose layer it is.
-        layer: of a family that keeps its norms and its RoPE where most do.
-        changes: the changes, as :class:`~viz.models.capture.Call` names them.
+    ``changes`` names them as :class:`~viz.models.capture.Call` does.
     """
     if not changes:
         return unchanged

@@ -29,9 +29,7 @@ def states_of(result: Any, model: LoadedModel) -> dict[str, tuple[Tensor, ...]]:
 def maps_fields(weights: Tensor, width: int) -> dict[str, Any]:
     """Return the fields of a call whose weights (H, T, T) are known: the softmax of their logarithms is what they are.
 
-    Args:
-        weights: of the layer.
-        width: of the model's vectors, which are not known here and stand as zeros.
+    The model's vectors are not known here, and stand as zeros of its width.
     """
     n_heads, n, _ = weights.shape
     spec = AttentionSpec(d_model=width, n_heads=n_heads, d_head=max(1, width // n_heads))

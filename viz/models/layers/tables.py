@@ -9,11 +9,8 @@ from torch import Tensor
 def position_rows(base_model: Any, path: str, width: int) -> Tensor:
     """Return the rows that a model adds to its tokens' vectors, the first place first, (places, d_model).
 
-    Args:
-        base_model: without its head.
-        path: of a table, or of a formula's numbers, in front of which a model multiplies the vectors by
-            ``embed_scale``, where it has one; CTRL, which gives that no name, by the root of their width.
-        width: of the vectors.
+    The path is of a table, or of a formula's numbers, in front of which a model multiplies the vectors by
+    ``embed_scale``, where it has one; CTRL, which gives that no name, by the root of their width.
     """
     table = attrgetter(path)(base_model)
     owner = attrgetter(path.rpartition(".")[0])(base_model) if "." in path else base_model

@@ -166,13 +166,8 @@ class _Watch:
 def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda _: None) -> LongCapture:
     """Run a model on a text as long as it can read, and keep q and k of every layer.
 
-    The vocabulary head is left out. Between two layers the computation can be stopped
-    (:func:`viz.cancellation.check`).
-
-    Args:
-        model: a loaded model, an encoder or a decoder; it is not changed.
-        tokens: its own, of the text.
-        progress: told after each layer how many are done; it may raise, to stop.
+    The vocabulary head is left out. Between two layers the computation can be stopped (:func:`viz.cancellation.check`);
+    ``progress`` is told how many are done, and may raise to stop it, too.
 
     Raises:
         ModelError: "streamed", if this model's attention cannot be had from q and k alone; "streamed_pair", if it reads

@@ -201,13 +201,7 @@ def share_model(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionMod
 
 
 def untrained(vision: VisionModel, initial_model: Any = None, *, seed: int = 0) -> VisionModel:
-    """The same architecture before training.
-
-    Args:
-        vision: after it.
-        initial_model: the model it was trained from, if that is known; None is transformers' own random start.
-        seed: of that start.
-    """
+    """Return the architecture before training: the model it was trained from, or transformers' own random start."""
     if initial_model is None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)

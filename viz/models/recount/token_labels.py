@@ -30,14 +30,8 @@ def wrong_labels(
     """Return how many tokens stand under a label that is not theirs.
 
     A piece that is no text by itself, bytes of a letter, is not compared, nor one without letters, nor, below a word as
-    it was typed, a token that stands for all that the tokenizer does not know.
-
-    Args:
-        tokenizer: the model's.
-        ids: the text's tokens.
-        token_labels: the labels.
-        rows: the label that each token stands under, -1 where it has none; None: each token has its own.
-        merged: whether a label may be that of several tokens.
+    it was typed, a token that stands for all that the tokenizer does not know. ``rows`` has the label that each token
+    stands under, -1 for none; None: each has its own. A label may be that of several tokens if ``merged``.
     """
     wrong = 0 if rows is not None or len(ids) == len(token_labels) else 1
     for place, token in enumerate(ids[: len(token_labels)] if rows is None else ids):

@@ -187,13 +187,7 @@ def _right(kind: str, key: Key) -> list[AnswerValue]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageAnswer:
-    """An answer given in the page itself.
-
-    Args:
-        sent: by which the browser says that this is what was checked.
-        given: the answer.
-        values: what it is called is filled in with.
-    """
+    """An answer given in the page itself: what the browser ``sent`` for it, and the values of what it is called."""
 
     sent: Any
     given: AnswerValue

@@ -25,12 +25,9 @@ _lock = Lock()
 
 
 def prefetch(link: Mapping[str, str]) -> None:
-    """Compute what a link shows of a model's own heads in a thread, behind everything that users wait for.
+    """Compute what the next step's link shows of a model's own heads in a thread, behind all that users wait for.
 
-    While another step is being prefetched, this one is not.
-
-    Args:
-        link: the parameters of the next step. One that is not there is at its default.
+    While another step is being prefetched, this one is not. A parameter that the link lacks is at its default.
     """
     if link.get("source", "model") != "model":
         return

@@ -43,10 +43,8 @@ def compared_layers(variant: str) -> tuple[int, ...]:
 def measure(training: Trained, name: str) -> float:
     """Return one number of a training at its end.
 
-    Args:
-        training: the record.
-        name: "first_share", the mean over the heads of :func:`compared_layers`; "induction", that of their best head;
-            "loss" or "accuracy", over the words that can be known.
+    It is "first_share", the mean over the heads of :func:`compared_layers`; "induction", that of their best head;
+    "loss" or "accuracy", over the words that can be known.
     """
     if name in ("loss", "accuracy"):
         return float(vars(training.run)[name][-1])
