@@ -182,6 +182,46 @@ def test_page_of_all_sections(open_app, page):
     assert link_of(app) == {"section": "all"}
 
 
+EDGES = {
+    "one word": {"source": "words", "text": "word", "target": "word", "n_heads": 1},
+    "one word of a model": {"text": "word", "target": "word"},
+    "long": {"text": "word other " * 100, "mask": "both", "pad": 5, "pad_left": 1},
+    "all padding": {"text": "word other " * 100, "source": "words", "mask": "padding", "pad": 32},
+    "blind": {"text": "one two three four", "source": "words", "mask": "painted", "painted": "32." + "A" * 171},
+    "shared": {"model": "twin-g2", "text": "the cat the", "mask": "window", "width": 1, "lang": "zh"},
+}
+"""Texts and masks that leave little to show."""
+OFF = {
+    "block": {"block": "both", "residual": 0, "normalize": 0},
+    "positions": {
+        "base": 500,
+        "pe_width": 128,
+        "pe_n": 512,
+        "order": "reversed",
+        "today_share": 0,
+        "nope_floor": 65536,
+    },
+    "stacking": {"depth": 12, "field": "dilated", "sets": 5},
+    "cost": {"cost_n": 10**12, "cost_d": 997, "cost_k": 15, "cost_h": 997, "cost_how": "exact", "cost_fixed": 1},
+    "share_kv": {"n_kv_heads": 1, "mla_form": "absorbed", "reading_layer": 2},
+    "masks": {"near_size": 1, "stack": 1, "keep": 6, "mask_late": 1},
+    "attention_today": {"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off"},
+    "convolution": {"kernel": "sobel", "channel": 2},
+}
+"""Settings of pages at an end of their range."""
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("without_source_checks")
+def test_checks_hold_at_edges(open_app, page, edge):
+    """On a page with all of its sections; what would leave a check nothing to compare is no check."""
+    app = open_app(page, section="all", **OFF.get(page, {}) | EDGES[edge])
+    counts = {view: checked(app, view) for view in views_of(page)}
+    assert {view: passing for view, (passing, n) in counts.items() if passing != n} == {}
+    assert translator("en")("truth.failed") not in [error.value for error in app.error]
+
+
 @pytest.mark.parametrize("page", ["heads", "cost"])
 def test_unknown_section_opens_first(open_app, page):
     """An unknown section opens the first one and a note says so."""

@@ -75,45 +75,6 @@ def with_torch_checks(counts):
 BOTH = SEEDED | {"diagram": 5, "points": 4, "against_torch": 4}
 
 
-@pytest.mark.parametrize(
-    ("link", "counts"),
-    [
-        ({"source": "embeddings", "block": "both"}, BOTH),
-        ({"block": "both"}, BOTH | {"against_torch": 5}),
-        ({"source": "words", "block": "decoder", "norm": "pre"}, SEEDED),
-        ({"source": "words", "block": "both", "residual": 0}, BOTH | {"diagram": 3, "against_torch": 2}),
-        (
-            {"source": "words", "block": "both", "residual": 0, "normalize": 0},
-            BOTH | {"diagram": 3, "points": 2, "against_torch": 2},
-        ),
-        (
-            {"model": "twin-g2", "block": "both", "text": "the cat saw a red bird"},
-            BOTH | {"against_torch": 4},  # the twin's norm is not torch's, its hidden states are its own
-        ),
-        ({"block": "both", "text": "dog", "target": "cat " * 150, "norm": "pre", "mask": "causal"}, BOTH),
-        ({"source": "words", "text": "word", "target": "word"}, SEEDED),
-        ({"text": "word other " * 100}, EVERY),
-        (
-            {"text": "always forest dog wrote heard.", "layer": 2, "normalize": 0},
-            EVERY | {"points": 1, "against_torch": 2},
-        ),  # scores of thousands
-        (
-            {"model": "animals-en-zh", "block": "both", "normalize": 0, "text": "the cat sees a dog"},
-            BOTH
-            | {"points": 2, "norm_place": 1, "against_torch": 2},  # torch's layer does not attend as this model does
-        ),
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_every_check_of_the_page_holds(open_app, link, counts):
-    app = open_app("block", section="all", **link)
-    assert not app.exception
-    assert not app.error
-    assert checks(app) == with_torch_checks(counts)
-    altered = {T("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
-    assert bool(altered) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
-
-
 def test_box_equals_models_hidden_state(open_app):
     app = open_app("block", layer=2, box="enc_feed_forward_norm")
     loaded_model = load(MINILM)

@@ -12,7 +12,6 @@ from pages.convolution.page import PAGE
 from pages.convolution.picture_choice import KERNEL
 from tests.running import checked, sentences_of
 from tests.sections import link_to, section_views
-from viz import limits
 from viz.components.unpack import unpack
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants import relative
@@ -25,7 +24,6 @@ from viz.text import translator
 T = translator("en")
 FLAT = {superscript: digit for digit, superscript in SUPERSCRIPTS.items()}
 """Raised digits as plain ones."""
-HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {
     "windows": 5, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2,
     "training": 1, "likeness": 4, "vision": 3, "vision_training": 3,
@@ -54,37 +52,10 @@ def test_every_section_has_checks():
     assert set(CHECKS) == {view.name for section in PAGE.sections for view in section_views(section)}
 
 
-@pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-def test_every_source_passes_checks(open_app, source: str):
-    app = open_app("convolution", section="all", source=source)
-    assert not app.exception
-    assert not app.error
-    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
-
-
 @pytest.mark.parametrize("kernel", KERNEL.options())
 def test_every_kernel_passes_checks(open_app, kernel: str):
     link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
     app = open_app("convolution", section="all", **link)
-    assert not app.exception
-    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
-
-
-@pytest.mark.parametrize("text", ["word", "so " * 200, "这只动物没过马路，因为它太累了。", HOSTILE])
-@pytest.mark.parametrize("source", ["model", "words"])
-def test_any_text_is_shown(open_app, text: str, source: str):
-    app = open_app("convolution", section="all", text=text, source=source)
-    assert not app.exception
-    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
-    header, blocks = views(app)["sequence"]
-    assert header["n"] <= limits.WINDOW_TOKENS
-    assert len(blocks["scores"]) == 3 * header["n"] ** 2
-    assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning, *app.info])
-
-
-@pytest.mark.parametrize("mask", [{"mask": "causal"}, {"mask": "both", "pad_left": 1}, {"mask": "padding", "pad": 32}])
-def test_every_check_holds_under_a_mask(open_app, mask):
-    app = open_app("convolution", section="all", **mask)
     assert not app.exception
     assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
 

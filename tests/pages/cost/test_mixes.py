@@ -2,27 +2,8 @@
 
 import pytest
 
-from tests.running import checked, sentences_of
+from tests.running import sentences_of
 from viz.text import LANGUAGES, translator
-
-KINDS = ("window", "linear", "latent", "select")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"pattern": "full", "cost_n": 10**12, "cost_d": 10**6},
-        {"pattern": "none", "stack": 1, "cost_n": 1, "cost_d": 1, "near_size": 1},
-        {"pattern": "one", "stack": 96, "near_size": 10**6, "cost_d": 997, "cost_h": 997},
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_mixes_checks_hold(open_app, kind, link):
-    app = open_app("cost", section="mixes", mix_kind=kind, **link)
-    assert not app.exception
-    assert not app.error
-    assert checked(app, "mixes") == (6, 6)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

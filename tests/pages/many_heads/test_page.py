@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from pages.many_heads.page import PAGE
 from tests.running import bar_charts, checked, sentences_of
 from viz.frame.mask_code import to_code
 from viz.text import translator
@@ -14,25 +13,6 @@ SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4
 
 def page_sentences(app):
     return sentences_of(app)
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        {},
-        SEEDED,
-        SEEDED | {"n_kv_heads": 2, "mask": "causal"},
-        SEEDED | {"n_heads": 1},
-        {"model": "twin-g1"},
-        {"text": "a"},
-    ],
-)
-def test_every_check_holds(open_app, link):
-    app = open_app("many_heads", section="all", **link)
-    assert not app.exception and not app.error
-    for section in PAGE.sections:
-        n_passed, n = checked(app, section.name)
-        assert n_passed == n
 
 
 @pytest.mark.parametrize(("heads", "key"), [(1, "found_one"), (2, "found_several"), (3, "found_several")])

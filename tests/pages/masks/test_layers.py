@@ -2,27 +2,11 @@
 
 import pytest
 
-from tests.running import checked, sentences_of
+from tests.running import sentences_of
 from viz.text import translator
 
 T = translator("en")
 SEEDED = {"source": "words", "text": "a b c d e f g h i j", "n_heads": 2}
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        {},
-        SEEDED | {"pattern": "five", "near": "chunks", "near_size": 4, "lang": "zh"},
-        SEEDED | {"pattern": "one", "near_size": 64},
-        {"source": "words", "text": "word", "n_heads": 1, "near_size": 1, "stack": 1},
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_layers_checks_hold(open_app, link):
-    app = open_app("masks", section="layers", **link)
-    assert not app.exception
-    assert checked(app, "layers") == (4, 4)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pages import PAGES
 from pages.masks.editor import CODE
 from tests.running import checked
-from tests.sections import views_of
 from viz import limits
 from viz.components.unpack import unpack
 from viz.core.cost.attention import attention_flops
@@ -23,7 +21,6 @@ REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT
 NOTHING = to_code(torch.zeros(32, 32).bool())
 BLOCKS_NOTHING = {"mask": "painted", "painted": to_code(torch.ones(16, 16).bool())}
 HAND = to_code(torch.arange(256).view(16, 16) % 3 == 0)
-HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
 def maps_of(app, at):
@@ -45,33 +42,6 @@ def view(app, name):
 
 def costs(app):
     return app.dataframe[0].value
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"mask": "own"},
-        {"mask": "painted", "painted": HAND, "head": 3, "lang": "zh"},
-        {"mask": "both", "pad": 5, "pad_left": 1, "source": "words", "n_kv_heads": 2, "mask_late": 1},
-        {"mask": "padding", "pad": 32, "source": "embeddings", "lang": "zh"},
-        {"mask": "dilated", "text": "word other " * 100, "mask_late": 1},
-        {"mask": "prefix", "text": "词", "source": "words"},
-        {"mask": "window", "text": HOSTILE, "mask_late": 1},
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_every_check_of_the_page_holds(open_app, link):
-    app = open_app("masks", section="all", **link)
-    assert not app.exception
-    n_holding = [checked(app, name) for name in views_of("masks")]
-    assert all(n_passed == n for n_passed, n in n_holding)
-    # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
-    missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if link == {"mask": "own"} else 0
-    assert sum(n for _, n in n_holding) == 24 - missing
-    assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
-        name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
-    }
-    assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning])
 
 
 def test_costs_table_counts_cells(open_app):
@@ -150,15 +120,6 @@ def test_painted_mask_kept_across_pages(open_app):
     mask = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
     assert torch.equal(mask[:, :16], from_code(HAND)[:5])
     assert mask[:, 16:].all()
-
-
-@pytest.mark.fast("heads", "masks", "block")
-@pytest.mark.parametrize("page", PAGES)
-def test_fully_masked_rows_on_every_page(open_app, page):
-    link = {"source": "words", "text": "one two three four", "mask": "painted", "painted": NOTHING}
-    app = open_app(page, section="all", **link)
-    assert not app.exception
-    assert T("truth.failed") not in [element.value for element in app.error]
 
 
 @pytest.mark.parametrize("code", ["<b>", "16.AAAA", to_code(causal(33, 33))])

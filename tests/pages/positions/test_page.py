@@ -46,40 +46,6 @@ SEEDED = EVERY | {"shuffle": 3}
 """No model whose layers could all be compared."""
 
 
-def alone(counts, *missing):
-    """One word has no order: nothing can be shuffled, nor compete with other tokens if there are none."""
-    return {name: n for name, n in counts.items() if name not in ("shuffle", "real_head", *missing)}
-
-
-@pytest.mark.parametrize(
-    ("link", "counts"),
-    [
-        ({}, EVERY),
-        ({"source": "embeddings"}, SEEDED),
-        ({"source": "words"}, SEEDED),
-        ({"source": "words", "text": "word"}, alone(SEEDED, "no_positions")),
-        ({"text": "word"}, alone(EVERY)),
-        ({"text": "春天来了，花开了，鸟也回来了。"}, EVERY),
-        ({"text": "word other " * 100}, EVERY | {"encodings": 2}),  # of a long text the first tokens: not the model's
-        ({"text": "word other " * 100, "source": "words"}, SEEDED),
-        ({"mask": "causal", "look_at": "scores"}, EVERY),
-        ({"base": 500, "pe_width": 128, "pe_n": 512, "order": "reversed", "need": "rope_halves"}, EVERY),
-        ({"source": "embeddings", "pairing": "halves", "rope_shift": 200}, SEEDED),
-        ({"pe_width": 2, "pe_n": 8, "pe_k": -32, "pe_at": 0, "place_head": 11, "near_alpha": 0}, EVERY),
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_every_check_of_the_page_holds(open_app, link, counts):
-    app = open_app("positions", section="all", **link)
-    assert not app.exception
-    assert not app.error
-    messages = [
-        element.value for element in app.warning if "`[UNK]`" not in element.value
-    ]  # MiniLM knows few Chinese characters
-    assert not messages or "other" in link.get("text", "")
-    assert checks(app) == counts
-
-
 @pytest.mark.usefixtures("without_source_checks")
 def test_the_words_are_shuffled_again(open_app):
     app = open_app("positions")

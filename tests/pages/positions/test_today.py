@@ -4,49 +4,13 @@ import pytest
 import torch
 from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
 
-from tests.running import checked, sentences_of
+from tests.running import sentences_of
 from viz.core.variants.today.angles import temperatures
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
 UNSTRETCHED = {"part": 0, "full": 0}
 SEEDED = {"source": "words", "text": "one two three four five two", "d_model": 64, "n_heads": 4}
-
-
-@pytest.mark.parametrize(
-    ("link", "n"),
-    [
-        ({}, 6),
-        ({"model": "twin-g2", "text": "red blue red", "today_share": 0.5, "lang": "zh"}, 6),
-        (SEEDED | {"today_share": 0.25, "today_factor": 128, "today_length": 64, "mask": "causal", "lang": "zh"}, 6),
-        (SEEDED | {"today_share": 0, "today_factor": 1}, 5),
-        (SEEDED | {"base": 2, "today_length": 131072}, 6),
-        (SEEDED | {"base": 1e6, "today_share": 0.3}, 6),
-        ({"source": "words", "text": "word", "d_model": 4, "n_heads": 2}, 6),
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_today_checks_hold(open_app, link, n):
-    """One check fewer where no pair turns: then there are no speeds."""
-    app = open_app("positions", section="today", **link)
-    assert not app.exception and not app.error
-    assert checked(app, "today") == (n, n)
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        {},
-        {"model": "twin-g2", "text": "red blue red", "nope_gain": 0, "lang": "zh"},
-        SEEDED | {"nope_query": 5, "nope_floor": 64, "nope_gain": 0.5},
-        SEEDED | {"text": "a a a", "nope_floor": 65536},
-    ],
-)
-@pytest.mark.usefixtures("without_source_checks")
-def test_no_positions_checks_hold(open_app, link):
-    app = open_app("positions", section="today", today_show="no_positions", **link)
-    assert not app.exception and not app.error
-    assert checked(app, "no_positions") == (5, 5)
 
 
 @pytest.mark.parametrize(

@@ -18,24 +18,6 @@ T = translator("en")
 
 
 SEEDED = {"source": "words", "text": "a b c d e f g h i j", "n_heads": 4}
-LINKS = [
-    {},
-    {"lang": "zh", "mask": "causal", "n_kv_heads": 2},
-    {"mask": "both", "pad": 5, "pad_left": 1},
-    SEEDED | {"mask": "causal", "group_size": 3, "reading_layer": 2, "pattern": "one", "near_size": 2},
-    {"source": "words", "text": "word", "n_heads": 1, "group_size": 6, "pattern": "none", "near_size": 64},
-    {"source": "embeddings", "group_size": 1, "tokens_read": 2},
-    {"model": "twin-g2", "text": "red blue red blue", "group_size": 2, "pattern": "three", "near_size": 1},
-]
-
-
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("view", ["across_layers", "windows"])
-@pytest.mark.usefixtures("without_source_checks")
-def test_layers_checks_hold(open_app, view, link):
-    app = open_app("share_kv", section="across_layers", view=view, **link)
-    assert not app.exception
-    assert checked(app, view) == (4, 4)
 
 
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa", "mimo_v2_flash"])

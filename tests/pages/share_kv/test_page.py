@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import torch
 
-from pages.share_kv import copying
 from pages.share_kv.page import PAGE
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
@@ -215,43 +214,12 @@ class TestTwins:
         )
 
 
-HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
 WITHOUT_G = "copying"
 """The view whose decoders have a G of their own: its control would do nothing there."""
 ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 4, "savings": 3, "published": 1}
 ALWAYS |= {"copying": 5}
 """Live checks that a section has whatever the source."""
-
-
-@pytest.mark.parametrize(
-    ("link", "who", "converted"),
-    [
-        ({}, 4, 2),
-        ({"source": "embeddings"}, 4, 0),  # seeded heads have nothing trained to convert
-        ({"source": "words"}, 4, 0),
-        ({"source": "words", "n_heads": 1}, 6, 0),
-        ({"text": "word"}, 4, 2),
-        ({"text": "word other " * 100, "n_kv_heads": 2}, 4, 2),
-        ({"text": HOSTILE, "words": HOSTILE, "n_kv_heads": 1}, 5, 2),
-        ({"mask": "both", "pad": 5, "pad_left": 1}, 4, 2),
-        ({"model": "twin-g8", "text": "the cat the"}, 3, 2),
-        ({"model": "twin-g2", "mask": "window", "width": 1, "text": "the cat the"}, 3, 2),
-    ],
-)
-def test_every_check_of_every_section_holds(open_app, link, who, converted):
-    app = open_app("share_kv", section="all", **link)
-    assert not app.exception and not app.error
-    rotary = link.get("model", "").startswith("twin")
-    expected = ALWAYS | {"who_shares": who + 3, "converted": converted and converted + 3, "in_code": 6 if rotary else 7}
-    if link.get("words") == HOSTILE:
-        expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2 + 1
-    assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
-    assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
-
-
-def twin_source(text, g=2):
-    return specs.Source(kind="model", text=text, model=twin_id(g))
 
 
 def test_link_turns_mistake_on(open_app):
