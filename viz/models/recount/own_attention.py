@@ -106,7 +106,7 @@ def _begin_at(
 ) -> None:
     """Have a twin's block skipped below the layer of a pass, and begin with the state of the pass at that layer.
 
-    Behind the last one a pass goes on. ``hands_on_states`` is filled once it is known that blocks hand on a state alone.
+    A pass goes on behind the last one. ``hands_on_states`` is filled once blocks are known to hand on a state alone.
     """
     # Held weakly, or a model's tensors wait for a collection of garbage. A block's second layer finds a ``run`` there.
     before = block.forward
