@@ -18,21 +18,6 @@ def chart(*series, **options):
     return LineChart(series=series, x=Axis("n", log=True, ticks=(1, 2)), y=Axis("v", limits=(0, 1)), **options)
 
 
-def test_lines_send_exact_finite_numbers():
-    """Numbers are sent exactly; what is not finite is null."""
-    message = json.loads(json.dumps(packed(chart(GAPS)), allow_nan=False))
-    (line,) = message["lines"]
-    assert (line["x"], line["y"], line["low"], line["high"]) == ([1, 2, 3], [0.25, None, None], None, None)
-    assert (line["name"], line["dash"], line["marker"], line["colour"]) == ("<b>a", "dot", 5, list(BLUE))
-
-
-@pytest.mark.parametrize("style", [{"marker": 6}, {"marker": 6, "dash": None}, {"dash": "dot"}])
-def test_series_is_line_or_markers(style):
-    """A series may be a line, markers or both."""
-    (line,) = packed(chart(Series(name="a", x=[1], y=[1], colour=BLUE, **style)))["lines"]
-    assert (line["dash"], line["marker"]) == (style.get("dash", "solid"), style.get("marker", 0))
-
-
 def test_series_style_is_sent_unescaped():
     """A series' style and texts are sent with it; no name is escaped."""
     odd = "<img src=x> &amp; $x^2$ #000001 {n}"

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from viz.components.matrix import Axis, Blocks, Matrix, numbered, pack_matrix
+from viz.components.matrix import Axis, Blocks, Matrix, pack_matrix
 from viz.components.unpack import unpack
 
 HUES = ((1, 2, 3), (4, 5, 6))
@@ -39,19 +39,6 @@ def test_masked_cells_leave_scale_unchanged():
     assert draw(torch.tensor([[-math.inf, 2.0, math.nan]])).largest() == 2.0
     assert draw(torch.full((1, 2), -math.inf)).largest() == 1.0
     assert draw(torch.zeros(2, 3)).largest() == 1.0
-
-
-def test_matrix_sends_exact_cells_and_names():
-    """Cells are sent exactly, and names as written."""
-    values = torch.randn(3, 5, generator=torch.Generator().manual_seed(0))
-    values[1, 2] = -math.inf
-    names = Axis(["<b>", "#000001", "{value}"], "who looks")
-    matrix = Matrix(values=values, rows=names, columns=numbered(5, "place"), kind="signed", hover="{row}, {named}")
-    header, cells = unpacked_message(matrix, words={"alt": "…"}, chooses=True)
-    assert torch.equal(cells, values)
-    assert header["rows"] == {"labels": ["<b>", "#000001", "{value}"], "count": 3, "title": "who looks"}
-    assert header["columns"] == {"labels": None, "count": 5, "title": "place"}, "the browser counts"
-    assert (header["hover"], header["words"], header["chooses"]) == ("{row}, {named}", {"alt": "…"}, True)
 
 
 def test_marks_over_cells():

@@ -1,7 +1,5 @@
 """Curves over anything, and over layers."""
 
-import math
-
 import numpy as np
 import torch
 
@@ -32,20 +30,6 @@ def test_axes_are_those_that_were_given():
     chart = draw()
     assert (chart.x, chart.y, chart.height) == (X, Y, 280)
     assert draw(height=131).height == 131
-
-
-def test_depth_has_point_per_level():
-    """A point for every level, and a gap where a number is missing."""
-    values = torch.tensor([0.5, math.inf, math.nan])
-    chart = depth([Curve(name="<b>a", values=values)], x_title="layer", y_title="cosine")
-    (line,) = chart.series
-    assert line.x == [0, 1, 2]
-    assert line.y[0] == 0.5
-    assert all(math.isnan(value) for value in line.y[1:])
-    assert line.name == "<b>a"
-    assert line.low is None and line.high is None
-    assert (chart.x.title, chart.y.title, chart.x.ticks) == ("layer", "cosine", [0, 1, 2])
-    assert chart.y.from_zero and not chart.y.log
 
 
 def test_band_and_baseline_differ_from_series():

@@ -197,15 +197,6 @@ def test_long_text_truncated_with_note(open_app):
     assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [element.value for element in app.info]
 
 
-@pytest.mark.parametrize("text", ["dog", "dog cat", "<b>dog</b> $x$ ![a](b) 猫 \u202e", "dog " * 300])
-def test_any_text_is_read(open_app, text):
-    app = open_app("next_word", section="all", model=TWIN, text=text, swap_with="cat " + text[4:], written=8)
-    assert not app.exception and not app.error
-    for section in SECTIONS:
-        n_passed, n = checked(app, section)
-        assert n_passed == n
-
-
 # --- It writes on ----------------------------------------------------------------------------------------------------
 
 

@@ -108,28 +108,7 @@ def test_encoding_of_link_opens_map(open_app):
     assert encoding_maps(app)[0]["chosen"] == "t5"
 
 
-ODD = {"rope": 0, "today": 0}
-"""Nothing that turns."""
 # GPT-2 has a causal mask, which says who comes first; Llama and T5 have no table of their own.
-FAMILIES = {
-    "bert": EVERY | ODD,
-    "gpt2": EVERY | {"shuffle": 3} | ODD,
-    "llama": SEEDED | {"real_head": 0, "encodings": 2},
-    "t5": SEEDED | {"real_head": 0, "encodings": 2} | ODD,
-}
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.usefixtures("without_source_checks")
-def test_any_family_of_models(open_app, small_model, family):
-    """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
-    app = open_app("positions", section="all", model=small_model(family), place_head=1)
-    assert not app.exception
-    assert checks(app) == {name: n for name, n in FAMILIES[family].items() if n}
-    assert T("positions.name_alibi") in encoding_maps(app)[1]
-    assert not app.error
-    odd = {"bert": 35, "gpt2": 35, "t5": 33}.get(family)
-    assert odd is None or T("error.odd_width", width=odd) in [element.value for element in app.warning]
 
 
 def captions(app):
