@@ -3,14 +3,11 @@
 import asyncio
 import random
 from argparse import ArgumentTypeError
-from collections import Counter
 
 import pytest
 
 from bench.load.__main__ import CEILING, Course, percentile, report, run, server
 from bench.load.burst import SMALL, Burst
-from bench.load.churn import STEADY, Churn
-from bench.load.churn import report as report_churn
 from bench.load.models import MIX, pick_model, shares
 from bench.load.tab import Tab
 from bench.load.visitor import ACTIONS, Change, Visitor, judged
@@ -162,8 +159,8 @@ def test_course_with_faults_misses_goals():
     assert list(above.missed_goals()) == [], "a model that visitors chose has its own room"
 
 
-def test_faults_of_burst_and_churn_reported():
-    """A burst and a churn report their faults."""
+def test_faults_of_burst_reported():
+    """A burst reports its faults."""
     fine, wrong = Change("open", "heads", 1, 9.0), Change("open", "heads", 1, 9.0, error="ValueError")
     within = Watch(0, [(0.0, CEILING)])
     assert Burst([fine], within, after=SMALL - 1).missed_goals() == []
@@ -173,11 +170,6 @@ def test_faults_of_burst_and_churn_reported():
         f"{SMALL:.0f} MB afterwards",
     ]
     assert Burst([fine], within, ceiling=CEILING + 540, after=SMALL + 500).missed_goals() == [], "with a further model"
-    leak = Watch(0, [(float(at), 800.0 + at / 4) for at in range(90)])
-    assert Churn(Counter(open=1), [], leak).missed_goals(STEADY - 1) == [], "it is still warming up"
-    assert Churn(Counter(open=1), [], leak).missed_goals(STEADY) == [f"{leak.growth():.1f} MB of growth"]
-    assert Churn(Counter(), ["a page fell"], within).missed_goals(STEADY) == ["1 errors"]
-    assert report_churn(Churn(Counter(open=1), [], within), STEADY)[-1] == "every goal reached"
 
 
 def test_shares_of_models_are_checked():

@@ -11,10 +11,6 @@ T = translator("en")
 SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4, "d_model": 24}
 
 
-def page_sentences(app):
-    return sentences_of(app)
-
-
 @pytest.mark.parametrize(("heads", "key"), [(1, "found_one"), (2, "found_several"), (3, "found_several")])
 def test_toy_loss_by_head_count(open_app, heads, key):
     """One head loses half of two neighbours, more heads lose nothing."""
@@ -22,7 +18,7 @@ def test_toy_loss_by_head_count(open_app, heads, key):
     assert not app.exception
     assert checked(app, "two_places") == (2, 2)
     start = T(f"many_heads.two_places.{key}", lost="X", rest="X", n=heads).split("X")[0]
-    (finding,) = [text for text in page_sentences(app) if text.startswith(start)]
+    (finding,) = [text for text in sentences_of(app) if text.startswith(start)]
     assert "49." in finding or "50." in finding, "one head's loss, whichever is shown"
     assert app.slider(key="toy_before").disabled == (heads > 1)
 
@@ -37,7 +33,7 @@ def test_fully_masked_heads_change_nothing(open_app):
         experts_view="differ",
     )
     assert not app.exception
-    assert T("many_heads.differ.averaged", n=4, change="0.0%") in page_sentences(app)
+    assert T("many_heads.differ.averaged", n=4, change="0.0%") in sentences_of(app)
 
 
 def bars_of(app, key):
@@ -76,4 +72,4 @@ class TestExperts:
     def test_logic_unavailable_sentence(self, open_app, link, key):
         app = open_app("many_heads", section="experts", logic=1, **link)
         assert not app.exception
-        assert T(f"many_heads.logic.{key}") in page_sentences(app)
+        assert T(f"many_heads.logic.{key}") in sentences_of(app)

@@ -46,10 +46,6 @@ def tables(app):
     return [element.value for element in app.dataframe]
 
 
-def markdown(app):
-    return sentences_of(app)
-
-
 @pytest.mark.parametrize("G", [1, 2, 3, 4, 6, 12])
 def test_every_g_of_a_real_layer(open_app, G):
     app = open_app("share_kv", n_kv_heads=G, section="all")
@@ -232,7 +228,7 @@ def test_link_turns_mistake_on(open_app):
 def test_g_control_shown_where_used(open_app, section):
     app = open_app("share_kv", **link_to("share_kv", section), n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
-    assert T("share_kv.says_shared", H=12, each=2) in markdown(app)
+    assert T("share_kv.says_shared", H=12, each=2) in sentences_of(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
