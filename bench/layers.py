@@ -5,15 +5,67 @@ Beside a time stand the operations in it by the exact count, and below the power
 
 import argparse
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import log
+from types import MappingProxyType
 
 import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.benchmark import Timer
 
-from viz.core.cost.architectures import Sizes
-from viz.core.cost.timed_layers import CANDIDATES
+from pages.cost.recount import naive_attention
+from viz.core.cost.architectures import Sizes, convolution, gru, lstm, self_attention
+from viz.core.cost.attention import FLOPS_PER_MULTIPLY_ADD
+from viz.core.heads import concat_heads, split_heads
+
+Run = Callable[[], Tensor]
+Matrices = Tensor | Sequence[Tensor]
+"""W_Q, W_K, W_V and W_O."""
+
+
+def sdpa_attention(x: Tensor, w: Matrices, h: int) -> Tensor:
+    """The same numbers from ``F.scaled_dot_product_attention``, which takes the keys block by block where it can."""
+    q, k, v = (split_heads(x @ matrix, h)[None] for matrix in w[:3])
+    return concat_heads(scaled_dot_product_attention(q, k, v))[0] @ w[3]
+
+
+def _attention(layer: Callable[[Tensor, Matrices, int], Tensor], s: Sizes) -> Run:
+    return partial(layer, torch.randn(s.n, s.d), torch.randn(4, s.d, s.d) * s.d**-0.5, s.h)
+
+
+def _convolution(s: Sizes) -> Run:
+    return partial(nn.Conv1d(s.d, s.d, s.k, padding=s.k // 2), torch.randn(1, s.d, s.n))
+
+
+def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], s: Sizes) -> Run:
+    layer, x = kind(s.d, s.d, batch_first=True), torch.randn(1, s.n, s.d)
+    return lambda: layer(x)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A layer to measure: how to make it ready for a text, and how many multiply-adds it has by part."""
+
+    make: Callable[[Sizes], Run]
+    multiply_adds: Callable[[Sizes], dict[str, int]]
+
+    def flops(self, s: Sizes) -> int:
+        """Operations of the layer by the exact count."""
+        return FLOPS_PER_MULTIPLY_ADD * sum(self.multiply_adds(s).values())
+
+
+CANDIDATES: Mapping[str, Candidate] = MappingProxyType(
+    {
+        "naive": Candidate(make=partial(_attention, naive_attention), multiply_adds=self_attention),
+        "sdpa": Candidate(make=partial(_attention, sdpa_attention), multiply_adds=self_attention),
+        "convolution": Candidate(make=_convolution, multiply_adds=convolution),
+        "gru": Candidate(make=partial(_recurrence, nn.GRU), multiply_adds=gru),
+        "lstm": Candidate(make=partial(_recurrence, nn.LSTM), multiply_adds=lstm),
+    }
+)
 
 
 def report(sizes: Sizes, lengths: list[int]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.cost import compute
 from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, find_architecture, gru, lstm
-from viz.core.cost.timed_layers import CANDIDATES
+from viz.core.cost.attention import FLOPS_PER_MULTIPLY_ADD
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
@@ -73,10 +73,10 @@ def _crossing_sentence(t: Translate, name: str, n: int | None) -> str:
 
 
 def flops_check(s: Sizes) -> Check:
-    """The exact counts against torch's own counter, on the layers that can be timed."""
+    """The exact counts against torch's own counter, on the layers that torch has."""
+    at, layers = replace(s, n=COUNTED_TOKENS), architectures(exact=True)
     counts = compute.candidate_flops(s.d, s.h, s.k, COUNTED_TOKENS)
-    at = replace(s, n=COUNTED_TOKENS)
-    off = max(abs(counts[name] - candidate.flops(at)) for name, candidate in CANDIDATES.items())
+    off = max(abs(flops - FLOPS_PER_MULTIPLY_ADD * layers[name].count(at)) for name, flops in counts.items())
     return check("cost.check_flops", off, 0, n=COUNTED_TOKENS, d=s.d, h=s.h, k=s.k)
 
 

@@ -4,9 +4,9 @@ Layers run on the meta device, where a tensor has a shape and no numbers: nothin
 What was counted is kept: the same sizes are asked for again whenever a page is drawn.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,21 +15,29 @@ from torch import Tensor, nn
 from torch.nn.functional import max_pool1d, pad
 
 from viz import limits
-from viz.core.cost.architectures import Sizes
 from viz.core.cost.counting import FlopCounterMode
 from viz.core.cost.model import ModelSpec
-from viz.core.cost.timed_layers import CANDIDATES, naive_attention
+from viz.core.heads import concat_heads, split_heads
 
 ATEN = torch.ops.aten
 counted_once = lru_cache(limits.COUNTS_KEPT)
 
 
+def naive_attention(x: Tensor, w: Tensor | Sequence[Tensor], h: int) -> Tensor:
+    """Self-attention of h heads with W_Q, W_K, W_V and W_O: every score and every weight is kept until it is used."""
+    q, k, v = (split_heads(x @ matrix, h) for matrix in w[:3])
+    weights = torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
+    return concat_heads(weights @ v) @ w[3]
+
+
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
-    """The operations of each timed layer by torch's counter."""
+    """The operations of torch's own layers on n tokens by torch's counter."""
+    with torch.device("meta"):
+        x, w, (gru, lstm) = torch.empty(n, d), torch.empty(4, d, d), (nn.GRU(d, d), nn.LSTM(d, d))
+        convolution = partial(nn.Conv1d(d, d, k, padding=k // 2), x.T)
+    runs = {"self_attention": partial(naive_attention, x, w, h), "convolution": convolution}
     counts = {}
-    for name, candidate in CANDIDATES.items():
-        with torch.device("meta"):
-            run = candidate.make(Sizes(n=n, d=d, k=k, h=h))
+    for name, run in {**runs, "gru": partial(gru, x), "lstm": partial(lstm, x)}.items():
         with FlopCounterMode(display=False) as counter:
             run()
         counts[name] = counter.get_total_flops()
