@@ -120,17 +120,13 @@ def score(name: str, weights: np.ndarray, tokens: Tokens) -> float:
         return float(-np.sum(weights[weights > 0] * np.log(weights[weights > 0])) / n)
     if name == "distance":
         return float(sum(weights[i, j] * abs(i - j) for i in range(n) for j in range(n)) / n)
-    rows = [i for i in range(n) if _counts_row(name, i, special)]
+    # Not separators for separators, nor the first token for itself.
+    rows = [i for i in range(n) if {"first": i > 0, "separators": not (special[i] and i > 0)}.get(name, True)]
     keys = {i: [j for j in range(n) if _counts_key(name, i, j, ids, special, tokens.labels)] for i in rows}
     scored_rows = [i for i in rows if _has_target(name, weights[i], keys[i])]
     if not scored_rows:
         return float("nan")
     return float(sum(weights[i, j] for i in scored_rows for j in keys[i]) / len(scored_rows))
-
-
-def _counts_row(name: str, i: int, special: Flags) -> bool:
-    """Return whether a row counts: not separators for separators, nor the first token for itself."""
-    return {"first": i > 0, "separators": not (special[i] and i > 0)}.get(name, True)
 
 
 def _has_target(name: str, row: np.ndarray, keys: list[int]) -> bool:

@@ -40,11 +40,6 @@ def attend_normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
     return attend(q, k, layer.v, **{**layer.options, "score_mod": None})
 
 
-def without_bias(layer: Layer) -> Layer:
-    """Return the layer without a bias by distance: a limit is one of the scores before it is added."""
-    return replace(layer, options={**layer.options, "bias": None})
-
-
 def attend_each_way(layer: Layer, cap: float, norm: QKNorm) -> dict[str, AttentionTrace]:
     """Attend without the division, as the standard has it, with a soft cap in place of its own, and with a norm."""
     return {
@@ -62,7 +57,9 @@ def draw(context: TodayContext) -> list[Check]:
     cap = CAP.slider(t("attention_today.tamed.c"), step=0.5) if kind == "cap" else CAP.read()
     gain = NORM_GAIN.slider(t("attention_today.tamed.gamma"), step=0.1) if kind == "norm" else NORM_GAIN.read()
     norm = norm_of(layer, gain)
-    traces, scores = (attend_each_way(layer_, cap, norm) for layer_ in (layer, without_bias(layer)))
+    # A limit is one of the scores before a bias by distance is added.
+    plain = replace(layer, options={**layer.options, "bias": None})
+    traces, scores = (attend_each_way(layer_, cap, norm) for layer_ in (layer, plain))
     bound = largest_score(norm, d_k=layer.q.shape[-1]) * layer.scale * math.sqrt(layer.q.shape[-1])
     bounds = {"undivided": math.inf, STANDARD: math.inf, "cap": cap, "norm": bound}
     with pictures:

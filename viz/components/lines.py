@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.line_chart import Axis, LineChart, Mark, Series, Values
+from viz.figures.line_chart import Axis, LineChart, Series, Values
 from viz.figures.palette import GREY
 
 
 def packed(chart: LineChart) -> dict[str, Any]:
     """A chart for ``client/charts/lines.js``."""
+    finite = [mark for mark in chart.marks if all(map(math.isfinite, filter(None, (mark.x, mark.y, mark.radius))))]
     return {
         "lines": [_line(series) for series in chart.series],
         "x": _axis(chart.x),
         "y": _axis(chart.y),
-        "marks": [asdict(mark) for mark in chart.marks if _is_somewhere(mark)],
+        "marks": list(map(asdict, finite)),
         "height": chart.height,
         "square": chart.square,
         "legend": chart.has_legend(),
@@ -28,10 +29,6 @@ def _axis(axis: Axis) -> dict[str, Any]:
     """Limits that are not finite are none: the axis fits what there is."""
     has_ends = axis.limits is None or all(map(math.isfinite, axis.limits))
     return asdict(axis if has_ends else replace(axis, limits=None))
-
-
-def _is_somewhere(mark: Mark) -> bool:
-    return all(value is None or math.isfinite(value) for value in (mark.x, mark.y, mark.radius))
 
 
 def _line(series: Series) -> dict[str, Any]:

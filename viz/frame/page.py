@@ -104,7 +104,8 @@ class Page:
             if self.scene_of is as_asked and inputs.source_chip:
                 with above:
                     cuts(scene)
-            self._note_figures(scene, open_sections)
+            apart = [section.texts for section in open_sections if _has_own_numbers(section)]
+            figure_facts.note_source(t, scene.choice.source, apart)
             try:
                 with above:
                     context = self.context(scene)
@@ -208,11 +209,6 @@ class Page:
     def finish(self) -> None:
         """Finish a run, after all parameters are declared: decide which of them the link names at their defaults."""
         name_text_in_link(reads_bare=self.reads_bare)
-
-    def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
-        """Note the model and the text for saved pictures, except sections with numbers of their own."""
-        apart = [section.texts for section in open_sections if _has_own_numbers(section)]
-        figure_facts.note_source(scene.t, scene.choice.source, apart)
 
     def _tabs(self, t: Translate) -> None:
         if len(self.sections) < 2:

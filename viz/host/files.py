@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import mimetypes
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -188,7 +188,9 @@ class Outbox:
             site=site_of(self.scope, self.request_headers) + base,
         )
         if self.files.paint and not own_layouts:
-            html = self.files.paint.add_to(html, name=name, lang=lang, is_default=_is_default(parameters))
+            # A link that sets but one of the app's languages gives all users the same page.
+            is_default = set(parameters) <= {"lang"} and parameters.get("lang", [""])[-1] in ("", *LANGUAGES)
+            html = self.files.paint.add_to(html, name=name, lang=lang, is_default=is_default)
         return html.encode()
 
 
@@ -202,8 +204,3 @@ def _as_embedded(scope: Scope) -> bytes:
 
 def _parameters(scope: Scope) -> dict[str, list[str]]:
     return parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-
-
-def _is_default(parameters: Mapping[str, list[str]]) -> bool:
-    """Return whether a link sets nothing but one of the app's languages: then all users get the same page."""
-    return set(parameters) <= {"lang"} and parameters.get("lang", [""])[-1] in ("", *LANGUAGES)

@@ -35,7 +35,11 @@ def own_lesson(code: str) -> Lesson:
         OwnLessonError: if it holds none.
     """
     name = blake2b(code.encode(), digest_size=8).hexdigest()
-    return lesson_of(checked(unpacked(code)), f"own-{name}")
+    table = checked(unpacked(code))
+    # Only the teacher judges its answers.
+    steps = tuple(_lesson_step(step) for step in table["step"])
+    title, knows = _in_every_language(table["title"]), _in_every_language("")
+    return Lesson(name=f"own-{name}", title=title, knows=knows, steps=steps)
 
 
 def unpacked(code: str) -> Any:
@@ -141,12 +145,6 @@ def _parameters(table: Any, number: int) -> dict[str, str]:
 
 def _in_every_language(text: str) -> Translations:
     return dict.fromkeys(LANGUAGES, text)
-
-
-def lesson_of(table: Mapping[str, Any], name: str) -> Lesson:
-    """Return a checked table as a lesson; only the teacher judges its answers."""
-    steps = tuple(_lesson_step(step) for step in table["step"])
-    return Lesson(name=name, title=_in_every_language(table["title"]), knows=_in_every_language(""), steps=steps)
 
 
 def _lesson_step(step: Mapping[str, Any]) -> Step:

@@ -8,7 +8,6 @@ import asyncio
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.session_manager import SessionClient
@@ -91,11 +90,7 @@ async def _shows_title(messages: asyncio.Queue[ForwardMsg]) -> bool:
         message = await messages.get()
         element = message.delta.new_element
         has_title = has_title or element.heading.tag == "h1"
-        has_error = has_error or _is_error(element)
+        has_error = has_error or element.HasField("exception") or element.alert.format == Alert.ERROR
         is_end = message.WhichOneof("type") == "script_finished"
         if is_end and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and has_title and not has_error
-
-
-def _is_error(element: Element) -> bool:
-    return element.HasField("exception") or element.alert.format == Alert.ERROR

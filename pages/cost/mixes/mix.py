@@ -1,6 +1,5 @@
 """A stack of full layers and layers of another kind, its controls, and the lengths from which it is cheaper."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -107,13 +106,8 @@ class Mix:
 
     def meets(self, measure: str) -> int | None:
         """Return the length from which the mix is cheaper than full layers; None if it never is."""
-        mix, full = (_over_length(MEASURES[measure], layers) for layers in (self.layers, self.only_full))
-        return cheaper_from(mix, full)
-
-
-def _over_length(measure: Callable[..., int], layers: Sequence[LayerCost]) -> Callable[[int], int]:
-    """Return what a stack costs as a function of the length."""
-    return lambda n: measure(layers, n_tokens=n)
+        count = MEASURES[measure]
+        return cheaper_from(lambda n: count(self.layers, n_tokens=n), lambda n: count(self.only_full, n_tokens=n))
 
 
 def choose(context: CostContext) -> Mix:

@@ -128,11 +128,6 @@ def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any
     return head_grid.head_scores(source, layer, choice["head"], mask, view)
 
 
-def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
-    merged_or_hidden = view.merge or view.hide
-    return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
-
-
 def grid(scene: Scene, view: specs.View) -> GridChoice:
     """Show every head of the capture at once, and return the user's choice.
 
@@ -147,7 +142,7 @@ def grid(scene: Scene, view: specs.View) -> GridChoice:
     query, key = (
         along["of"][choice[name]] if choice[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
-    links = None
+    flags, links = {"renormalise": view.hide, "plain": not (view.merge or view.hide)}, None
     if wall.pool > 1 and min(query, key) >= 0:
         links = head_grid.links(source, mask, view, query, key)
     with st.container(key=f"{channel}_box", gap=None):
@@ -162,7 +157,7 @@ def grid(scene: Scene, view: specs.View) -> GridChoice:
                 "head": head.id,
                 "choice": choice,
                 "links": links,
-                "axes": {"queries": queries, "keys": keys, **_axis_flags(scene, view)},
+                "axes": {"queries": queries, "keys": keys, "same": not scene.capture.is_cross, **flags},
             },
         )
     return GridChoice(

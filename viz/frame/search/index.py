@@ -42,7 +42,8 @@ class Entry(TypedDict):
 def index(pages: Mapping[str, Sequence[Section]]) -> list[Entry]:
     """Return every entry: the glossary's terms, each page's sections, the pages, the lessons, and views of sections."""
     of_terms, of_lessons = map(_term, terms().values()), map(_lesson, lessons())
-    return [*of_terms, *_sections(pages), *map(_page, pages), *of_lessons, *_views(pages)]
+    sections = (_section(page, one.name, {"section": one.name}) for page, them in pages.items() for one in them)
+    return [*of_terms, *sections, *map(_page, pages), *of_lessons, *_views(pages)]
 
 
 def _term(term: Term) -> Entry:
@@ -51,12 +52,6 @@ def _term(term: Term) -> Entry:
     names = [*term.names.values(), *filter(None, [term.letter]), *term.also]
     sentences = {lang: [term.names[lang], term.says[lang], _text(lang, f"{page}.title")] for lang in LANGUAGES}
     return _entry("term", to, sentences, names)
-
-
-def _sections(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:
-    for page, sections in pages.items():
-        for section in sections:
-            yield _section(page, section.name, {"section": section.name})
 
 
 def _views(pages: Mapping[str, Sequence[Section]]) -> Iterator[Entry]:

@@ -37,14 +37,11 @@ def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None
             if (value := part.get(key)) is None or value == {}:
                 continue
             settings = value if isinstance(value, Mapping) else {}
+            named_by_key = next((name for key, name in KEYS.items() if name and part.get(key) is not None), "unknown")
             bits = any(settings.get(name) for name in ("load_in_8bit", "load_in_4bit"))
-            method = settings.get("quant_method") or default_method or ("bitsandbytes" if bits else _named_by_key(part))
+            method = settings.get("quant_method") or default_method or ("bitsandbytes" if bits else named_by_key)
             return str(method)[:40], settings
     return None
-
-
-def _named_by_key(part: Mapping[str, Any]) -> str:
-    return next((method for key, method in KEYS.items() if method and part.get(key) is not None), "unknown")
 
 
 def is_plain(config: Mapping[str, Any], types: Iterable[str]) -> bool:

@@ -118,7 +118,9 @@ def _cells(cover: Cover, key: str, header: Mapping[str, Any], blocks: Mapping[st
         sides, codes = [((name,), _names(header["labels"])) for name in header["series"]], [*header["series"]]
     else:
         return None
-    cells = np.full(shape, key == "row" and _is_row_hidden(cover))
+    chosen = _in_view(cover, _view()) if key == "row" else None
+    # Of the row of the page's map that is chosen a cell is covered.
+    cells = np.full(shape, chosen is not None and chosen[0][max(0, chosen[1][QUERY.value])].any())
     for index, ((rows, columns), code) in enumerate(zip(sides, codes, strict=True)):
         cells[index] |= _by_name(cover, rows, columns, cells[index].shape)
         if cover.views & {key, f"{key}.{code}"}:
@@ -165,12 +167,6 @@ def _in_view(cover: Cover, view: View) -> tuple[Mask, Sequence[int]] | None:
 
 def _view() -> View:
     return View(what=WHAT.value, merge=MERGE.value, hide=HIDE.value)
-
-
-def _is_row_hidden(cover: Cover) -> bool:
-    """Return True if a cell is covered of the row of the page's map that is chosen."""
-    hidden = _in_view(cover, _view())
-    return hidden is not None and bool(hidden[0][max(0, hidden[1][QUERY.value])].any())
 
 
 def _cover_grid(cover: Cover) -> dict[str, Packed] | None:

@@ -14,7 +14,7 @@ from viz.frame.format import number
 from viz.frame.links.address import address as link_of_view
 from viz.frame.links.address import code_rows, is_local
 from viz.frame.modes.inner_steps import InnerSteps, take
-from viz.frame.modes.steps import Place, Walk
+from viz.frame.modes.steps import Walk
 from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.modes.present.prefetch import prefetch
@@ -52,7 +52,9 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
     }
     PRESENTER.mount(key="presenter", data=data, on={"did": partial(_do, step, inner, walk)})
     if current_place.next:
-        prefetch(_shown_next(current_place, walk))
+        link = dict(parse_qsl(current_place.next.partition("?")[2]))
+        # Some parameters the link leaves to the mode that leads through the steps.
+        prefetch(link if walk is None else {**walk.shown_next, **link})
 
 
 @cache
@@ -61,12 +63,6 @@ def modules() -> list[str]:
     files = [file.name for name in LATER for file in (STATIC / "static" / "js").glob(f"{name}.*.js")]
     section_views = (view for view in views() if view.partition("/")[0] not in APART)
     return [*(f"static/js/{file}" for file in files), *map(address, section_views)]
-
-
-def _shown_next(current_place: Place, walk: Walk | None) -> dict[str, str]:
-    """The parameters of the next step: also those that its link leaves to the mode that leads through the steps."""
-    link = dict(parse_qsl(current_place.next.partition("?")[2]))
-    return link if walk is None else {**walk.shown_next, **link}
 
 
 def _do(step: str, inner: InnerSteps | None, walk: Walk | None, message: Mapping[str, Any]) -> None:
@@ -97,12 +93,9 @@ def _code(t: Translate) -> dict[str, Any]:
 
 def closing_slide(t: Translate, page: str, sections_of: Sections, walk: Walk | None) -> dict[str, Any]:
     """Return the last slide: ``title``, ``shown``, ``keep`` and ``links``; the last link is the list of lessons."""
-    slide = _of_page(t, page, sections_of) if walk is None else walk.closing()
+    titles = [t(f"{page}.{name}.title") for name in sections_of(page)]
+    of_page = {"title": t(f"{page}.title"), "shown": titles, "keep": [], "links": []}
+    slide = of_page if walk is None else walk.closing()
     # The list of lessons is no longer presented.
     lessons = {"text": t("lessons.title"), "to": f"lessons?{urlencode({'lang': LANG.value})}"}
     return {**slide, "links": [*slide["links"], lessons]}
-
-
-def _of_page(t: Translate, page: str, sections_of: Sections) -> Mapping[str, Any]:
-    sections = [t(f"{page}.{name}.title") for name in sections_of(page)]
-    return {"title": t(f"{page}.title"), "shown": sections, "keep": [], "links": []}
