@@ -53,17 +53,11 @@ def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[
 def decode(
     raw: bytes, *, side: int, most_bytes: int, most_pixels: int, longest: int
 ) -> Float[Tensor, "channels rows columns"]:
-    """Read a PNG or JPEG file and reduce it: RGB, 0 to 1, without metadata.
+    """Read a PNG or JPEG file and reduce it: RGB, 0 to 1, without metadata, so many pixels a ``side`` at most.
 
     Size and kind are read from the header before anything is unpacked. Transparent pixels are laid on white; the
-    camera's note on which side is up is followed.
-
-    Args:
-        raw: the file.
-        side: pixels a side at most, of what is given back.
-        most_bytes: of the file.
-        most_pixels: of the file; 16 million take up to 192 MB on their way.
-        longest: pixels a side at most, of the file: Pillow holds 8 bytes more for each row.
+    camera's note on which side is up is followed. 16 million pixels take up to 192 MB on their way, and Pillow holds 8
+    bytes more for each row of the ``longest`` side.
 
     Raises:
         ImageError: if the file is too large, of another kind, moving, stuffed with what is no picture, or broken.

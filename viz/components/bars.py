@@ -14,17 +14,10 @@ Hue = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class BarChart:
-    """Bars as they are drawn; -inf and NaN leave a gap.
+    """Bars as they are drawn, with names shown literally; -inf and NaN leave a gap.
 
-    Args:
-        labels: what stands under each bar, shown literally.
-        series: name in the legend -> one value for each label.
-        title: what a label is.
-        value_title: what the height is, with its unit.
-        top: where the axis ends; None fits the values.
-        colours: one for each bar of a single series; None colours by series.
-        hues: one for each series.
-        height: in pixels.
+    ``top`` ends the axis of values; None fits them. ``colours`` are one for each bar of a single series; None colours
+    by series. The height is in pixels.
     """
 
     labels: Sequence[str]

@@ -11,17 +11,10 @@ Values = Sequence[float] | NDArray[Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a chart.
+    """One side of a chart, logarithmic or even, perhaps with a line at each tick, from 0 on, or reversed.
 
-    Args:
-        title: what stands along it, with its unit.
-        log: logarithmic; else even.
-        grid: with a line at each tick.
-        limits: where it begins and ends; None fits the values.
-        ticks: where its ticks are; None chooses round numbers.
-        from_zero: 0 is on it.
-        reversed: the largest value stands where the lowest is by default.
-        in_bytes: its values are bytes, and written as sentences write them: 24 KiB (:func:`viz.text.sizes.size`).
+    None fits the limits to the values, and chooses round numbers for ticks. Bytes are written as sentences write them:
+    24 KiB (:func:`viz.text.sizes.size`).
     """
 
     title: str
@@ -74,14 +67,8 @@ class Mark:
 class LineChart:
     """A chart as it is drawn; values that are not finite leave a gap, names and labels are shown literally.
 
-    Args:
-        series: what is drawn, in order.
-        x: the axis along the bottom.
-        y: the axis of the values.
-        marks: lines and dots laid over the series.
-        height: in pixels.
-        legend: whether there is one; None shows it where there are several series.
-        square: as wide as high, so that with equal limits a circle is round.
+    ``marks`` are laid over the series. None shows the legend where there are several of these. A ``square`` one is as
+    wide as high, so that with equal limits a circle is round.
     """
 
     series: Sequence[Series]

@@ -23,20 +23,11 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Numbers with names; NaN is nothing, and all names are shown literally.
+    """Numbers with names, (rows, columns); NaN is nothing, and all names are shown literally.
 
-    Args:
-        kind: a map of rows by columns, bars with a series for each column, or lines or points, with a row for each
-            place: its x and y.
-        values: (rows, columns).
-        names: one for each row; of a place, the name of its line or cloud.
-        columns: one for each column.
-        notes: what else is written beside each row; of a place, its label.
-        title: above it, where there are several.
-        x: the axis along the bottom.
-        y: the other axis.
-        dots: the lines that are dots alone.
-        scale: of a map's colours; None fits the numbers, the same for all maps beside it.
+    It is a map of rows by columns, bars with a series for each column, or lines or points, with a row for each place:
+    its x and y. There ``names`` are those of lines or clouds, ``notes`` the places' labels, and ``dots`` the lines that
+    are dots alone. ``scale`` is of a map's colours; None fits the numbers, the same for all maps beside it.
     """
 
     kind: Kind

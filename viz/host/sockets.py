@@ -18,12 +18,9 @@ class Socket:
 
 
 class Sockets:
-    """All connected tabs, no more than the limits allow.
+    """All connected tabs, no more than allowed in all and from one address; fewer if descriptors are short.
 
-    Args:
-        most: in all; by default the configured number, or fewer if descriptors are short.
-        most_each: from one address.
-        idle: seconds without a message after which a tab may be closed to make room.
+    A tab without a message for ``idle`` seconds may be closed to make room.
     """
 
     def __init__(

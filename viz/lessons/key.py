@@ -72,13 +72,10 @@ NOTHING = Hidden()
 class Key:
     """Right answers to a question, and the values of its sentences.
 
-    Args:
-        right: every answer that counts as right; of a number, the exact one.
-        values: what the question, the hint and the explanation are filled in with.
-        wrong: the reason why another answer is wrong.
-        traps: of a number, the values that common mistakes lead to, by the reason's code.
-        hides: what the picture shows of the answer, by place.
-        shows: of an answer given in the page, the page's parameters that show one: it is chosen with "Show the answer".
+    Of a number the exact one is right; ``traps`` are the values that common mistakes lead to, by the reason's code, and
+    ``wrong`` gives the reason why another answer is wrong. ``hides`` is what the picture shows of the answer, by place.
+    Of an answer given in the page, ``shows`` are the page's parameters that show one: it is chosen with "Show the
+    answer".
     """
 
     right: tuple[AnswerValue, ...]

@@ -215,13 +215,10 @@ def capture(
 ) -> Capture:
     """Run a model on a text and keep what every attention layer saw.
 
-    Args:
-        model: a loaded model; it is not changed, and several threads may capture at once.
-        text: what the encoder, or a decoder-only model, reads.
-        target: what the decoder of an encoder-decoder writes; None means the text again. The capture's ``target``
-            is what it reads meanwhile, one place later. Other models have none and leave it out.
-        max_tokens: the longest text, special tokens included; None is the model's own limit.
-        heads_off: heads of the first stack whose output is replaced by zero in this pass.
+    The model is not changed, and several threads may capture at once. ``target`` is what the decoder of an
+    encoder-decoder writes; None means the text again. The capture's ``target`` is what it reads meanwhile, one place
+    later. ``max_tokens`` counts special tokens, too; None is the model's own limit. Heads that are off give zero, those
+    of the first stack.
 
     Raises:
         ModelError: if the text has no token, or what the model does with it cannot be shown exactly.

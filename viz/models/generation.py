@@ -136,14 +136,10 @@ def continue_text(
 ) -> tuple[int, ...]:
     """Let a decoder write on: the tokens it adds, fewer where it ends its text or has no positions left.
 
-    Keys and values of earlier tokens are kept, as in real use: after the text each step asks with one query only.
-
-    Args:
-        model: a decoder with a vocabulary head; it is not changed.
-        ids: the text so far.
-        steps: tokens at most; the mark by which it ends its text is not one of them.
-        temperature: 0 takes the likeliest token (greedy); else tokens are drawn, from softmax(logits / temperature).
-        seed: of what is drawn; a token depends on it and on its place, not on how many are written at a time.
+    Keys and values of earlier tokens are kept, as in real use: after the text each step asks with one query only. The
+    mark by which it ends its text is no step. A temperature of 0 takes the likeliest token (greedy); else tokens are
+    drawn, from softmax(logits / temperature): a token depends on the seed and on its place, not on how many are written
+    at a time.
     """
     output_ids, past, cache = list(ids), None, _cache_name(model)
     with torch.inference_mode():

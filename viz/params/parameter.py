@@ -24,11 +24,10 @@ _NAMED_BY_INDEX: Final = ("selectbox", "radio")
 
 @dataclass(frozen=True)
 class Scope:
-    """A separate value for each owner of a parameter. Without a scope there is one value for all pages.
+    """A value for each owner of a parameter: a page, a section or a text, or a function that returns it.
 
-    Args:
-        owner: a page, a section or a text, or a function that returns it.
-        keeps: restore an owner's chosen value when it is active again; else it is reset.
+    If it ``keeps``, an owner's chosen value is restored when it is active again; else it is reset. Without a scope
+    there is one value for all pages.
     """
 
     owner: Any

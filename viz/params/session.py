@@ -15,13 +15,7 @@ PAGE: Final = "page"
 
 @dataclass(slots=True)
 class Fragments:
-    """The fragments of a page, by the parameters that they declare.
-
-    Args:
-        part: path of the current fragment, the outermost first.
-        owners: the fragment that declares a parameter, by the parameter's name.
-        drawn_values: values of parameters at the last draw.
-    """
+    """The fragments of a page by the parameters that they declare, the path of the present one, and values drawn."""
 
     part: tuple[str, ...] = ()
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -22,12 +22,9 @@ class Ceiling:
     """A memory ceiling under which only the oldest active user continues when little memory is left.
 
     Every page run holds the results computed for it so far. If all runs continued in parallel, all of these would be in
-    memory at once; so the others wait until the oldest one has finished.
-
-    Args:
-        most: returns the ceiling in bytes; called at every check.
-        spare: bytes that one computation may take: it begins while at least this much is left.
-        in_use: returns the bytes in use now.
+    memory at once; so the others wait until the oldest one has finished. One computation may take ``spare`` bytes: it
+    begins while at least this much is left. ``most`` and ``in_use`` return the ceiling and the bytes in use at every
+    check.
     """
 
     def __init__(

@@ -35,11 +35,8 @@ class Bounds:
 class Stores:
     """The queues, caches and memory ceiling of one app. Made before anything that computes is imported.
 
-    Args:
-        bounds: of its queues and caches.
-        raise_if_disconnected: raises if this thread's user has disconnected (:class:`~viz.scheduler.cache.Store`).
-        on_wait: a context manager entered around all waiting.
-        begin_thread: called with these stores by a thread that computes for them, before each computation.
+    ``raise_if_disconnected`` and ``on_wait`` are those of :class:`~viz.scheduler.cache.Store`; ``begin_thread`` is
+    called with these stores by a thread that computes for them, before each computation.
 
     Attributes:
         pages: the queue of page runs.

@@ -15,18 +15,11 @@ SOURCE = Path(__file__).with_name("glossary.toml")
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """A term, in every language.
+    """A term with its names and one sentence, by language, in a theme of the glossary.
 
-    Args:
-        code: what it is called in links and in tests.
-        theme: the group it belongs to.
-        names: what it is called, by language.
-        says: what it means, in one sentence.
-        found: a pattern for how it stands in a sentence.
-        see: where it can be touched: "page/section", with other parameters of the link behind a question mark.
-        letter: what it is called in formulas; "" for none.
-        also: what else it is called, in any language: synonyms, abbreviations, other notations.
-        shape: of the numbers behind it.
+    ``found`` is a pattern for how it stands in a sentence, ``see`` the place where it can be touched: "page/section",
+    with other parameters of the link behind a question mark. ``also`` is what else it is called, in any language:
+    synonyms, abbreviations, other notations. Formulas may have a letter for it, and numbers behind it a shape.
     """
 
     code: str

@@ -27,14 +27,9 @@ _LONGEST = 5 + 2 * limits.OWN_WIDTH * (limits.OWN_WORDS + 4 * limits.OWN_WIDTH)
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The inputs of a layer with their sizes.
+    """The inputs of a layer: n words of d numbers, divided among the heads; Q, K and V in place of X if ``is_direct``.
 
-    Args:
-        n: words.
-        d: numbers in a word's vector, divided among the heads.
-        n_heads: how many heads.
-        is_direct: True if the inputs are Q, K and V instead of X and projections.
-        hundredths: a hundred times each number, matrix by matrix, row by row.
+    ``hundredths`` are a hundred times each number, matrix by matrix, row by row.
 
     Raises:
         ValueError: if a size or a number is not allowed, or the count does not fit the sizes.

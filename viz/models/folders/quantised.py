@@ -133,13 +133,10 @@ def _check_scales(weights: Mapping[str, Tensor]) -> None:
 
 
 def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = None) -> Tensor:
-    """Return FP8 weights times the scale of their block, as float32.
+    """Return FP8 weights (..., rows, columns) times the scale of their block, as float32.
 
-    Args:
-        codes: (..., rows, columns), float8.
-        scale: one number, or a grid of as many axes as ``codes``.
-        block: rows and columns that a number of the grid is for; the last ones of each axis may be fewer. Without it
-            the grid divides the matrix evenly.
+    The scale is one number, or a grid of as many axes, each number for a block of so many rows and columns; the last
+    ones of each axis may be fewer. Without a size the grid divides the matrix evenly.
 
     Raises:
         ValueError: if the grid does not fit.
