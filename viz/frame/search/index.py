@@ -42,7 +42,7 @@ class Entry(TypedDict):
 def index(pages: Mapping[str, Sequence[Section]]) -> list[Entry]:
     """Return every entry: the glossary's terms, each page's sections, the pages, the lessons, and views of sections."""
     of_terms, of_lessons = map(_term, terms().values()), map(_lesson, lessons())
-    sections = (_section(page, one.name, {"section": one.name}) for page, them in pages.items() for one in them)
+    sections = (_section(page, part.name, {"section": part.name}) for page, parts in pages.items() for part in parts)
     return [*of_terms, *sections, *map(_page, pages), *of_lessons, *_views(pages)]
 
 
