@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ print(json.dumps([layer.cls.__name__ for layer in app.app._user_middleware]))
 """
 
 
+@cache
 def run(code, **environment):
     """Return the output of Python code in a process whose environment has these variables."""
     plain = {name: value for name, value in os.environ.items() if name not in SIGNS}

@@ -41,6 +41,8 @@ MODELS = ("viz/models", "tests/models", "tests/tools", "tests/notebook", "tests/
 """The same of tests with models, and without Streamlit."""
 PAGES = ("pages", "tests/pages", "tests/modes", "tests/params", "tests/shown")
 """The same of tests of pages, and of what stands around them."""
+WITHOUT_SHAPES = "--jaxtyping-packages="
+"""Tests of numbers check the shapes of the core; others run it as a user does, and do not write the checks either."""
 ADOPT_ORPHANS = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: a browser's processes outlive the one that started them."""
 SECONDS_BETWEEN = 5
@@ -55,14 +57,14 @@ def lanes(suite: str) -> list[list[list[str]]]:
     rest = [f"--ignore={path}" for path in (*servers, *numbers, *pages)]
     browser = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "mark.fast" in path.read_text("utf-8"))
     return [
-        [["-m", "app and not long", *pages]],
+        [["-m", "app and not long", WITHOUT_SHAPES, *pages]],
         [
             ["-q", "-m", "(unit or models) and not long", *numbers],
-            ["-q", "-m", "app and not long", *rest],
+            ["-q", "-m", "app and not long", WITHOUT_SHAPES, *rest],
         ],
         [
-            ["-q", "-m", "server and not long", *servers],
-            ["-q", "-m", "browser and not long", *(str(path.relative_to(ROOT)) for path in browser)],
+            ["-q", "-m", "server and not long", WITHOUT_SHAPES, *servers],
+            ["-q", "-m", "browser and not long", WITHOUT_SHAPES, *(str(path.relative_to(ROOT)) for path in browser)],
         ],
     ]
 

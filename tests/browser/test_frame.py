@@ -118,7 +118,6 @@ def rendered(page: Page) -> Iterator[str]:
         yield from part.locator("a[href*='javascript'], a[href*='example.com']").all_inner_texts()
 
 
-@pytest.mark.fast("heads-model")
 @pytest.mark.parametrize(("path", "source"), [("heads", "model"), ("step-by-step", "words")])
 def test_hostile_text_is_shown_literally(visit, path, source):
     section = {"heads": "all_heads", "step-by-step": "steps"}[path]

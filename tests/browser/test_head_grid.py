@@ -166,7 +166,6 @@ def test_selection_is_restored_from_link(visit, new_page):
     assert query_of(page).get("query") == "-1"
 
 
-@pytest.mark.fast
 def test_keys_walk_lock_and_unlock(see):
     page = see()
     grid = grid_of(page)

@@ -95,14 +95,16 @@ def test_word_answer_is_never_punctuation(lesson: Lesson, number: int):
 def test_reveal_states_a_number(lesson: Lesson, number: int):
     """A reveal says how much; the order of steps and a lookup by hand are its exceptions."""
     ask = lesson.steps[number - 1].ask
+    if ask.answer in ("order_of_steps", "pooled"):
+        return
     words = {"query": "it", "key": "animal", "first": "animal", "second": "street"}
     arguments = {
         name: words.get(name, value) if isinstance(value, str) else value for name, value in ask.arguments["en"].items()
     }
-    keys = [key for _, key in keys_of(replace(ask, arguments={"en": arguments}))]
-    for text in ask.reveal.values() if ask.answer not in ("order_of_steps", "pooled") else ():
+    _, key = next(keys_of(replace(ask, arguments={"en": arguments})))
+    for text in ask.reveal.values():
         fields = {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field}
-        assert keys and any(isinstance(keys[0].values[field], int | float) for field in fields), text
+        assert any(isinstance(key.values[field], int | float) for field in fields), text
 
 
 @pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)

@@ -17,12 +17,14 @@ from viz.errors import ModelError
 from viz.frame.specs import Mask
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
-from viz.models.layout import check_family, different_families, families, first_versions, refused_kind
+from viz.models.layout import check_family, different_families, families, first_versions, layouts, refused_kind
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
 EVERY = FAMILIES | MORE
 TARGET = "Paris is old and Paris is big."
+PATHS = {"family", "stack", "attention", "output", "projections", "positions", "when"}
+"""Parts of a layout that differ without being another kind."""
 ROUNDING = 2e-5
 """Of blocks in float32, relative to their largest state, or to 20. The most on any processor so far is a fifth of it:
 umT5's, whose scores are not scaled. A wrong block is off by 0.01 and more (test_blocks), and float64 by 1e-11."""
@@ -61,7 +63,18 @@ def check_projections(text_capture: Capture) -> None:
         assert [error < scale for error in errors[:2]] == [not call.rotation] * 2
 
 
-@pytest.mark.parametrize("name", EVERY)
+def one_of_each_kind() -> set[str]:
+    """Return the families of other tests, and the first of each kind: those whose layouts set the same things."""
+    first: dict[frozenset[str], str] = {}
+    for layout in layouts():
+        different = {name for name in vars(layout) if getattr(layout, name) != getattr(layouts()[0], name)}
+        first.setdefault(frozenset(different - PATHS), layout.family)
+    return {*FAMILIES, *first.values()}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in one_of_each_kind() else pytest.mark.long) for name in EVERY]
+)
 def test_family_equals_transformers(name, checkpoint, load_family):
     ours, theirs = load_family(name), eager(name, checkpoint(name))
     inputs = {"input_ids": ours.tokenizer(TEXT, return_tensors="pt").input_ids}

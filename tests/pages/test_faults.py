@@ -32,8 +32,12 @@ def test_every_section_stands_in_the_table():
     assert missing == {name for name in WITHOUT if "/" in name}
 
 
-LONG = "vision, its training", "swap", "heads at their mean", "layer by layer", "heads off", "atlas, own lines"
-"""Places of the long suite: a training, or several passes of SmolLM2, for each mistake."""
+LONG = (
+    "vision, its training", "swap", "heads at their mean", "layer by layer", "heads off", "atlas, own lines",
+    "long map, a model", "who wrote it, one word", "rollout, a model", "diagram, a model", "latent vector, a model",
+    "experts, logic", "mix with MLA", "mix with windows", "mix with states",
+)  # fmt: skip
+"""Places of the long suite: a training, several passes of a model for each mistake, or a section's second place."""
 
 
 @pytest.mark.parametrize(
