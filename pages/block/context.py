@@ -113,7 +113,8 @@ def open_block(scene: Scene) -> BlockContext:
     """
     t = scene.t
     built = blocks.own_norm(scene.choice.source)
-    plan, kind = _plan(built), BLOCK.read()
+    plan = BlockPlan(norm=NORM.read(built), residual=RESIDUAL.read(), normalize=NORMALIZE.read())
+    kind = BLOCK.read()
     context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=0)
 
     names = {code: t(f"block.which_{code}") for code in BLOCK.options()}
@@ -128,14 +129,6 @@ def open_block(scene: Scene) -> BlockContext:
         return context
     # An empty target would mean that no decoder is shown.
     return replace(context, target=target_control(t, scene.choice.source.text) or " ")
-
-
-def _plan(built: str) -> BlockPlan:
-    """Read the design of the blocks.
-
-    Where the norm stands is "own" or the other place, so that the next model begins as it was trained, too.
-    """
-    return BlockPlan(norm=NORM.read(built), residual=RESIDUAL.read(), normalize=NORMALIZE.read())
 
 
 def _design_controls(scene: Scene, built: str) -> None:

@@ -79,10 +79,6 @@ def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
     )
 
 
-def _everywhere(signal: Tensor, _k: int, _layer: int) -> Tensor:
-    return signal.amax().expand_as(signal)
-
-
 def _to_both_sides(signal: Tensor, k: int, _layer: int) -> Tensor:
     return max_pool1d(signal, k, stride=1, padding=k // 2)
 
@@ -92,17 +88,13 @@ def _with_growing_gaps(signal: Tensor, k: int, layer: int) -> Tensor:
     return max_pool1d(pad(signal, (gap * (k - 1), 0)), k, stride=1, dilation=gap)
 
 
-def _to_the_next(signal: Tensor, _k: int, _layer: int) -> Tensor:
-    return signal.maximum(pad(signal, (1, 0))[..., :-1])
-
-
 SPREADS: Mapping[str, Callable[[Tensor, int, int], Tensor]] = MappingProxyType(
     {
-        "self_attention": _everywhere,
+        "self_attention": lambda signal, _k, _layer: signal.amax().expand_as(signal),
         "window": _to_both_sides,
         "convolution": _to_both_sides,
         "dilated": _with_growing_gaps,
-        "recurrence": _to_the_next,
+        "recurrence": lambda signal, _k, _layer: signal.maximum(pad(signal, (1, 0))[..., :-1]),
     }
 )
 """Spread of the first word by one layer (a recurrence: one step), on a signal (1, 1, n)."""

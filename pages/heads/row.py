@@ -23,7 +23,9 @@ SUM = 1e-4
 def draw(context: HeadsContext) -> list[Check]:
     """The chosen row of the chosen head, as bars."""
     scene, view_data, view = context.scene, context.shown, context.view
-    t, query = scene.t, _chosen_row(context)
+    queries = head_grid.axis(scene.capture.queries, context.view)
+    # The row that holds the chosen token: the grid's locked one, or one chosen here.
+    t, query = scene.t, max(0, queries.of[QUERY.read(row_places(context))])
     weights, row = view.what == "weights", view_data.values[context.head, query]
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
@@ -91,12 +93,6 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
     bars, weights = context.shown.values[head, query], scene.trace.weights[head][rows]
     off = by_numpy.row_difference(bars, weights, scene.capture.tokens, view)
     return check("heads.check_shown", off, 1e-5)
-
-
-def _chosen_row(context: HeadsContext) -> int:
-    """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
-    queries = context.scene.capture.queries
-    return max(0, head_grid.axis(queries, context.view).of[QUERY.read(row_places(context))])
 
 
 def row_places(context: HeadsContext) -> Places:

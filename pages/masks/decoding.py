@@ -15,12 +15,6 @@ from viz.frame.modes import say
 GROWING = View("masks/growing", words="masks.growing.", colours=True)
 
 
-def decode_off(context: MasksContext) -> tuple[float, float]:
-    """Return the error of cached decoding against torch's causal attention on the whole text, and its tolerance."""
-    q, k, v, options = context.q, context.k, context.v, context.options
-    return heads_off(decode(q, k, v, **options), q, k, v, allowed=causal_by_torch(context.n), **options)
-
-
 def earlier_rows_change(context: MasksContext) -> float:
     """Return the largest change of an earlier row of any head when a token is appended under the causal mask."""
     changes, before = [0.0], None
@@ -44,7 +38,9 @@ def draw(context: MasksContext) -> list[Check]:
     """Draw the head while the text grows, with the causal mask and without."""
     GROWING.mount(key="growing", data=pack_growing(context.scores, labels=context.labels))
     say(context.t("masks.decoding.shows"))
-    checks = [check("masks.check_decode", *decode_off(context))]
+    q, k, v, options = context.q, context.k, context.v, context.options
+    off = heads_off(decode(q, k, v, **options), q, k, v, allowed=causal_by_torch(context.n), **options)
+    checks = [check("masks.check_decode", *off)]
     # A single token has no earlier row.
     if context.n > 1:
         checks += [

@@ -103,16 +103,13 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     say(paragraph(*sentences))
 
 
-def own_visible(context: StackingContext) -> list[Tensor]:
-    """Return the cells that the model's own mask leaves open in each layer, (T, T): all of them without one."""
-    return [compute.looks(trace.attention.masked) for trace in blocks(context.source, context.plan, Mask())]
-
-
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
     """Return the reachable words, (T,), without the core: the mask by its rule, to the L-th power by numpy."""
     n, identity = len(context.labels), np.eye(len(context.labels))
     rule, way = mask_by_rule(mask, n, n), identity[context.query]
-    for visible in reversed(own_visible(context)):
+    # The cells that the model's own mask leaves open in each layer: all of them without one.
+    for trace in reversed(blocks(context.source, context.plan, Mask())):
+        visible = compute.looks(trace.attention.masked)
         # A residual keeps the token.
         step = (visible if rule is None else visible & rule).numpy() | (identity == 1)
         way = ((way @ step.astype(float)) > 0).astype(float)

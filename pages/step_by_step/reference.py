@@ -30,8 +30,9 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT, *, no_key_bias: 
     if options["bias"] is not None:
         scores = scores + options["bias"]
     scores = scores / faults.temperature
-    if not faults.no_mask:
-        scores[~allowed_keys(context)] = -torch.inf
+    mask = None if faults.no_mask else context.of_head(asked_of(context.scene)["allowed"])
+    if mask is not None:
+        scores[~mask] = -torch.inf
     return torch.softmax(scores, dim=0 if faults.wrong_axis else 1).nan_to_num(0.0)
 
 
@@ -60,12 +61,6 @@ def tolerance(context: StepByStepContext, faults: Faults = RIGHT) -> float:
     """Return the tolerance of weights for rounding."""
     q, k = context.trace.q[context.head], context.trace.k[context.group]
     return rounding(q[None], k[None], _scale(context, faults) / faults.temperature)
-
-
-def allowed_keys(context: StepByStepContext) -> Tensor:
-    """Return the keys (Q, K) open to the head's queries under the model's mask and the user's."""
-    mask, n = context.of_head(asked_of(context.scene)["allowed"]), len(context.labels)
-    return torch.ones(n, n, dtype=torch.bool) if mask is None else mask
 
 
 def entropy_of(row: Tensor) -> float:

@@ -94,36 +94,26 @@ def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
         first = next(i for i, earlier in enumerate(tables) if _are_alike(earlier, table))
         x, y = _axes(table, first if first < at else None)
         if are_alike and len(tables) > 1:
-            _leave_out_names(x, y, is_lowest=at + across >= len(tables), is_first=at % across == 0)
+            # The names of columns stand below the lowest of several maps alone, those of rows beside the first.
+            for side, is_named in ((x, at + across >= len(tables)), (y, at % across == 0)):
+                side.update({"showticklabels": is_named} | ({} if is_named else {"title": None}))
         figure.update_xaxes(x, **place)
         figure.update_yaxes(y, **place)
     # Lines and bars are compared at a place of their axis.
     hover = "x" if all(table.kind in ("lines", "bars") for table in tables) else "closest"
     layout = base_layout(height, showlegend=n_series > 1, legend=LEGEND, modebar=TOOLS, hovermode=hover)
-    layout |= _above(select if n_series else "", is_titled=len(tables) > 1)
+    has_button = bool(select and n_series)
+    layout["margin"] |= {"t": 2 * TOP if has_button or len(tables) > 1 else TOP}
+    layout |= {"updatemenus": [_toggle(select)]} if has_button else {}
     for number, scale in enumerate(different):
         top = figure.layout[_numbered("yaxis", scales.index(scale))].domain[1]
         layout[_numbered("coloraxis", number)] = _colours(scale, top=top)
     return figure.update_layout(layout)
 
 
-def _leave_out_names(x: dict[str, Any], y: dict[str, Any], *, is_lowest: bool, is_first: bool) -> None:
-    """Write the names of columns below the lowest of several maps alone, and those of rows beside the first."""
-    for side, is_named in ((x, is_lowest), (y, is_first)):
-        side["showticklabels"] = is_named
-        if not is_named:
-            side["title"] = None
-
-
 def _numbered(name: str, at: int) -> str:
     """A part of a layout as plotly calls it: the first has no number."""
     return f"{name}{at + 1}" if at else name
-
-
-def _above(select: str, *, is_titled: bool) -> dict[str, Any]:
-    """The room above the pictures, and in it the button that selects."""
-    margin = base_layout(0)["margin"] | {"t": 2 * TOP if select or is_titled else TOP}
-    return {"margin": margin} | ({"updatemenus": [_toggle(select)]} if select else {})
 
 
 def _toggle(label: str) -> dict[str, Any]:
