@@ -14,7 +14,7 @@ from viz.frame.examples import Example, examples
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.load import load
-from viz.models.tokens import SPACE
+from viz.models.spelling.visible import SPACE
 
 TWINS = {"en": {"animal": "tired", "wide": "wide"}, "zh": {"crossing": "累", "broad": "宽"}}
 """For each language two examples by their code, and the word in which they differ."""

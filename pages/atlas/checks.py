@@ -17,7 +17,7 @@ from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LONGEST
 from viz.models.atlas.file import SCALE
-from viz.models.tokens import is_mark
+from viz.models.spelling.visible import is_mark
 
 STORED_ERROR, COMPUTED_ERROR = 1 / SCALE, 1e-4
 """Tolerances of a number from a file, which is rounded, and of one computed now."""

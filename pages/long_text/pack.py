@@ -10,7 +10,8 @@ from torch import Tensor
 
 from viz.components.head_grid import pack
 from viz.core.long.streamed import LongMap
-from viz.models.tokens import SPACE, Tokens, visible
+from viz.models.spelling.visible import SPACE, visible
+from viz.models.tokens import Tokens
 
 LOWEST = 1e-6
 """The smallest weight distinguished from 0 in a pooled map."""

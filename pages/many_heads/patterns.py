@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from viz.models.tokens import Tokens, is_mark, word_labels
+from viz.models.spelling.visible import is_mark
+from viz.models.tokens import Tokens, word_labels
 
 NEIGHBOURS = {"previous": -1, "next": 1}
 WORD_PAIR_EXPERTS = ("coreference", "grammar")

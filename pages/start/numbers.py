@@ -21,8 +21,9 @@ from viz.frame.specs import Source, local_entries
 from viz.models.capture import Capture
 from viz.models.layout import LoadedModel
 from viz.models.registry import SMALL_DECODER
+from viz.models.spelling.visible import SPACE
 from viz.models.stream import has_words, logits_of
-from viz.models.tokens import SPACE, Tokens, guesses, read_text, word_token
+from viz.models.tokens import Tokens, guesses, read_text, word_token
 
 VALUE_UNITS = 1_000
 """Stored integer for a component 1 of a value."""

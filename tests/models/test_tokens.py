@@ -15,16 +15,9 @@ from transformers import PreTrainedTokenizerFast
 from tests.checkpoints import TEXT, open_folder
 from tests.models.conftest import Checkpoint, FamilyLoader
 from viz.models import ModelError
-from viz.models.tokens import (
-    guesses,
-    labels,
-    read_text,
-    seeded_embeddings,
-    spells_bytes,
-    split_words,
-    visible,
-    word_token,
-)
+from viz.models.spelling.pieces import spells_bytes
+from viz.models.spelling.visible import visible
+from viz.models.tokens import guesses, labels, read_text, seeded_embeddings, split_words, word_token
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 HOSTILE = "<b>hi</b> <img src=x onerror=alert(1)> ![x](http://a.b/c) $x^2$ #000001 &amp; `x` \u202eabc\x00\x07"

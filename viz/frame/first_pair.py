@@ -7,7 +7,7 @@ from torch import Tensor
 
 from viz.frame.scene import Scene
 from viz.frame.shared import QUERY, Places
-from viz.models.tokens import SPACE
+from viz.models.spelling.visible import SPACE
 
 FAMOUS = (("it", "animal"), ("它", "动物"))
 """The pairs to look at first, where the text has one."""

@@ -15,7 +15,8 @@ from viz.frame.inputs import Chips, Choice, PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Call, Capture
-from viz.models.tokens import Tokens, spells_bytes
+from viz.models.spelling.pieces import spells_bytes
+from viz.models.tokens import Tokens
 from viz.params import link
 from viz.text import Translate, paragraph
 

@@ -11,25 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.spelling.pieces import Span, parts, share_out, spell, spells_bytes
-from viz.models.spelling.visible import SPACE, is_mark, visible
+from viz.models.spelling.pieces import Span, parts, share_out, spell
+from viz.models.spelling.visible import SPACE, visible
 from viz.models.spelling.words import number_words, words_in
 
-__all__ = [
-    "SPACE",
-    "Tokens",
-    "guesses",
-    "is_mark",
-    "labels",
-    "read_text",
-    "seeded_embeddings",
-    "spells_bytes",
-    "split_words",
-    "visible",
-    "word_labels",
-    "word_token",
-    "words_as_read",
-]
 LETTER_BYTES = 4
 """Bytes of a letter at most: so many tokens may hold a piece of it."""
 

@@ -24,8 +24,9 @@ from viz.models.capture import Head
 from viz.models.layers.score_parts import row_with, scoring_heads
 from viz.models.recount.own_attention import has_own_attention
 from viz.models.recount.score_parts import contrast_by_weights
+from viz.models.spelling.visible import SPACE
 from viz.models.stream import unembed
-from viz.models.tokens import SPACE, Tokens, guesses
+from viz.models.tokens import Tokens, guesses
 
 LIKELIEST, MOST = 6, 3
 """Words of either text that are compared as what comes next; heads that a change is told of."""

@@ -5,8 +5,9 @@ import unicodedata
 import pytest
 
 from tests.models.spelling.tokenizers import FAMILY, KINDS, TEXTS, tokenizer_of
+from viz.models.spelling.visible import visible
 from viz.models.spelling.words import number_words, words_in
-from viz.models.tokens import Tokens, read_text, split_words, visible, word_labels, words_as_read
+from viz.models.tokens import Tokens, read_text, split_words, word_labels, words_as_read
 
 
 def places_of_words(tokens: Tokens) -> list[tuple[int, int]]:

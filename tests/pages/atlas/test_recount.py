@@ -2,7 +2,8 @@
 
 from pages.atlas.recount import _is_sign
 from tests.models.spelling.tokenizers import KINDS, TEXTS, tokenizer_of
-from viz.models.tokens import is_mark, read_text
+from viz.models.spelling.visible import is_mark
+from viz.models.tokens import read_text
 
 
 def test_is_sign_agrees_with_is_mark():

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from viz import ASSETS
 from viz.models.layout import LoadedModel
-from viz.models.tokens import is_mark, read_text
+from viz.models.spelling.visible import is_mark
+from viz.models.tokens import read_text
 
 LANGUAGES = ("en", "zh")
 LONGEST = 96

@@ -25,7 +25,7 @@ from viz.models.layers.find import find_layers
 from viz.models.layout import Layer
 from viz.models.load import check_weights, read_checkpoint
 from viz.models.registry import PICTURE_FAMILIES, Entry
-from viz.models.tokens import visible
+from viz.models.spelling.visible import visible
 
 RESIZED, RESIZED_TO = ("dinov2", "dinov2_with_registers"), 224
 """Families that fit their table of positions to a picture's size, and the size where a folder does not say."""
