@@ -30,12 +30,6 @@ def host_of(environment: Mapping[str, str], root: Path) -> str:
     """Return the name of the host that runs the program for the public; "" at a desk.
 
     ``HEADLIGHT_HOSTED`` decides where it is set: 0 is a desk, anything else is a host.
-
-    Examples:
-        >>> host_of({"SPACE_ID": "someone/headlight"}, Path("/srv"))
-        'Hugging Face Space'
-        >>> host_of({"SPACE_ID": "someone/headlight", "HEADLIGHT_HOSTED": "0"}, Path("/srv"))
-        ''
     """
     if choice := environment.get("HEADLIGHT_HOSTED"):
         return "" if choice == "0" else "HEADLIGHT_HOSTED"

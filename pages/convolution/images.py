@@ -40,12 +40,7 @@ def kernels() -> dict[str, Float[Tensor, "filters k k"]]:
 
 
 def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[Tensor, "out channels k k"]:
-    """A kernel that applies every filter to every channel on its own: output f * channels + c is filter f of channel c.
-
-    Example:
-        >>> for_channels(torch.ones(2, 1, 1), 3).squeeze().tolist()[4]
-        [0.0, 1.0, 0.0]
-    """
+    """A kernel that applies every filter to every channel alone: output f * channels + c is filter f of channel c."""
     blocks = torch.einsum("fij,oc->focij", filters, torch.eye(channels))
     return blocks.flatten(0, 1)
 

@@ -60,13 +60,7 @@ _COMMON = {
 
 
 def read_encoded(data: bytes) -> tuple[str, str] | None:
-    """Return a file's text and the name of its encoding; None if it is no text.
-
-    Example:
-        >>> read_encoded("café noir".encode("cp1252"))
-        ('café noir', 'Windows-1252')
-        >>> read_encoded(bytes([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
-    """
+    """Return a file's text and the name of its encoding; None if it is no text."""
     for mark, codec, name in MARKS:
         if data.startswith(mark) and (text := _decode(data[len(mark) :], codec)) is not None:
             return (text, name) if "\0" not in text else None

@@ -18,12 +18,7 @@ POINTS = 256
 
 
 def averaged(values: Tensor) -> tuple[list[float], Tensor]:
-    """At most ``POINTS`` means of neighbouring rows, and the middle row of each.
-
-    Example:
-        >>> averaged(torch.arange(4.0))
-        ([0.0, 1.0, 2.0, 3.0], tensor([0., 1., 2., 3.]))
-    """
+    """At most ``POINTS`` means of neighbouring rows, and the middle row of each."""
     n, side = len(values), side_of(len(values), POINTS)
     parts = values.float().split(side)
     middles = [start + (min(start + side, n) - 1 - start) / 2 for start in range(0, n, side)]

@@ -129,12 +129,7 @@ def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[General
 
 
 def rows_apart(weights: Tensor) -> float:
-    """Return the share of weight that two rows of a map place differently, averaged over all pairs; 0 for one row.
-
-    Example:
-        >>> rows_apart(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))  # two pairs of three: all of it
-        0.66...
-    """
+    """Return the share of weight that two rows of a map place differently, averaged over all pairs; 0 for one row."""
     Q = len(weights)
     return float(torch.cdist(weights, weights, p=1).sum() / 2 / max(1, Q * (Q - 1)))
 

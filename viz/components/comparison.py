@@ -27,12 +27,7 @@ MISSING = 255
 
 
 def difference_codes(differences: Tensor) -> Tensor:
-    """-1 to 1 as 0 to 254, finer the smaller; NaN as 255. A colour is as far off as its square root: 1/254.
-
-    Example:
-        >>> difference_codes(torch.tensor([-1.0, -0.25, 0.0, 0.25, torch.nan])).tolist()
-        [0, 63, 127, 191, 255]
-    """
+    """-1 to 1 as 0 to 254, finer the smaller; NaN as 255. A colour is as far off as its square root: 1/254."""
     codes = NOTHING + (differences.sign() * differences.abs().sqrt() * NOTHING).round()
     return codes.where(~differences.isnan(), MISSING).to(torch.uint8)
 
@@ -51,12 +46,7 @@ def pool_of(n_heads: int, n_slots: int) -> int:
 
 
 def farthest_of_blocks(differences: Tensor, pool: int) -> Tensor:
-    """Of every pool x pool block the number that is farthest from 0; NaN if there is none.
-
-    Example:
-        >>> farthest_of_blocks(torch.tensor([[[0.1, -0.2, torch.nan], [0.0, 0.1, torch.nan]]]), 2)
-        tensor([[[-0.2000,     nan]]])
-    """
+    """Of every pool x pool block the number that is farthest from 0; NaN if there is none."""
     if pool == 1:
         return differences
     most, least = (

@@ -77,12 +77,7 @@ def _padded(raw: bytes, filler: bytes) -> bytes:
 
 
 def pool_of(n_heads: int, n_queries: int, n_keys: int) -> int:
-    """The side of the blocks a wall is pooled by: 1 (exact) if it fits, else the smallest that does.
-
-    Example:
-        >>> pool_of(72, 128, 128), pool_of(72, 512, 512)
-        (1, 6)
-    """
+    """The side of the blocks a wall is pooled by: 1 (exact) if it fits, else the smallest that does."""
     if 2 * n_heads * n_queries * n_keys <= EXACT_BYTES:
         return 1
     pool = 2
@@ -92,12 +87,7 @@ def pool_of(n_heads: int, n_queries: int, n_keys: int) -> int:
 
 
 def largest_of_blocks(maps: Tensor, pool: int) -> Tensor:
-    """The largest cell of every pool x pool block; blocks at the right and lower edge may be smaller.
-
-    Example:
-        >>> largest_of_blocks(torch.tensor([[[0.1, 0.2, 0.7], [0.6, 0.1, 0.3]]]), 2)
-        tensor([[[0.6000, 0.7000]]])
-    """
+    """The largest cell of every pool x pool block; blocks at the right and lower edge may be smaller."""
     return _largest_along(_largest_along(maps, -2, pool), -1, pool) if pool > 1 else maps
 
 

@@ -251,14 +251,7 @@ def _colours(scale: tuple[float, float], *, top: float) -> dict[str, Any]:
 
 
 def byte_ticks(low: float, high: float, *, log: bool = False) -> list[float]:
-    """Return multiples of a power of two between two sizes; on a logarithmic axis powers of two, whole doublings apart.
-
-    Example:
-        >>> [size(tick) for tick in byte_ticks(0, 2**22)][:3]
-        ['0 B', '256 KiB', '512 KiB']
-        >>> [size(tick) for tick in byte_ticks(2**10, 2**40, log=True)][:3]
-        ['1 KiB', '4 KiB', '16 KiB']
-    """
+    """Return multiples of a power of two between two sizes; on a logarithmic axis powers, whole doublings apart."""
     start, end = (math.log2(low), math.log2(high)) if log else (low, high)
     rough = (end - start) / MOST
     if log:

@@ -14,13 +14,6 @@ class Lazy(Generic[T]):
     ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
     objects of the class. A page that waits in the line inside it would keep out the next user's page, for whose
     turn it waits itself (:func:`viz.frame.queue_notice.aside`).
-
-    Example:
-        >>> class Text:
-        ...     words = lazy(lambda text: ["computed", "once"])
-        >>> text = Text()
-        >>> text.words is text.words
-        True
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -50,16 +43,6 @@ def without_results(value: T) -> T:
     """Return a copy of a page's context without the values of its lazy properties, small enough to store.
 
     Sets are copied too: a section notes in them what it has drawn.
-
-    Example:
-        >>> from dataclasses import dataclass
-        >>> @dataclass(frozen=True)
-        ... class Text:
-        ...     name: str
-        ...     words = lazy(lambda text: ["computed", "once"])
-        >>> text = Text("a")
-        >>> "words" in vars(text) or text.words, "words" in vars(without_results(text))
-        (['computed', 'once'], False)
     """
     if isinstance(value, set):
         return cast(T, set(value))

@@ -12,10 +12,6 @@ def to_code(mask: Tensor) -> str:
     """Write a square mask in a few characters that a link can hold: its side, a dot, its cells as bits (base64url).
 
     Row by row, a byte's highest bit first, the last byte filled up with zeros. 32 x 32 cells take 174 characters.
-
-    Example:
-        >>> to_code(torch.ones(3, 3).tril().bool())
-        '3.m4A'
     """
     cells = np.packbits(mask.numpy())
     return f"{len(mask)}.{base64.urlsafe_b64encode(cells.tobytes()).decode().rstrip('=')}"
@@ -26,12 +22,6 @@ def from_code(code: str) -> Tensor:
 
     Raises:
         ValueError: if ``code`` is no side and as many cells as that asks for.
-
-    Example:
-        >>> from_code("3.m4A").int()
-        tensor([[1, 0, 0],
-                [1, 1, 0],
-                [1, 1, 1]], dtype=torch.int32)
     """
     side, _, bits = code.partition(".")
     if not re.fullmatch("[1-9][0-9]{0,3}", side, re.ASCII) or not re.fullmatch("[A-Za-z0-9_-]+", bits, re.ASCII):

@@ -199,12 +199,7 @@ def say_layer_kinds(scene: Scene) -> None:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Write numbers in order, runs of them as ranges.
-
-    Example:
-        >>> ranges((0, 1, 2, 4, 6, 7))
-        '0-2, 4, 6, 7'
-    """
+    """Write numbers in order, runs of them as ranges."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

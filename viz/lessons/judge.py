@@ -25,12 +25,7 @@ class Verdict:
 
 
 def read_number(text: str) -> float | None:
-    """A number as people type it; None if it is none.
-
-    Example:
-        >>> [read_number(typed) for typed in ("0.32", "0,32", "32 %", "1/4", "−2", "two", "1e999", "")]
-        [0.32, 0.32, 0.32, 0.25, -2.0, None, None, None]
-    """
+    """A number as people type it; None if it is none."""
     text = text.strip().replace("−", "-")[: LONGEST + 1]
     if (fraction := _FRACTION.fullmatch(text)) and len(text) <= LONGEST and int(fraction[2]):
         return int(fraction[1]) / int(fraction[2])
@@ -45,16 +40,7 @@ def read_number(text: str) -> float | None:
 
 
 def read_answer(kind: str, message: Any, options: Sequence[AnswerValue]) -> AnswerValue | None:
-    """Return the answer in a browser's message; None if it cannot be one.
-
-    Example:
-        >>> read_answer("option", "b", ["a", "b"]), read_answer("option", "c", ["a", "b"])
-        ('b', None)
-        >>> read_answer("order", ["b", "a"], ["a", "b"]), read_answer("order", ["b", "b"], ["a", "b"])
-        (('b', 'a'), None)
-        >>> read_answer("number", "0.5", []), read_answer("word", True, [0, 1])
-        (0.5, None)
-    """
+    """Return the answer in a browser's message; None if it cannot be one."""
     if kind == "number":
         return read_number(message) if isinstance(message, str) else None
     if kind == "order":

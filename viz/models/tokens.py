@@ -77,10 +77,6 @@ def split_words(text: str, max_tokens: int) -> Tokens:
 
     Raises:
         ModelError: if there is no word at all.
-
-    Example:
-        >>> split_words("It didn't 下雨!", 10).labels
-        ('It', "didn't", '下', '雨', '!')
     """
     text = _encodable(text)
     words = words_in(text)

@@ -96,12 +96,6 @@ def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_p
     """Return the position of a word in a changed text: the same occurrence (first, second ...) of the same word.
 
     If the word is missing, ``or_place`` returns its old position for a text of the same length.
-
-    Example:
-        >>> place_of_word(("a", "b", "a"), ("a", "c", "c", "a"), 2)
-        3
-        >>> place_of_word(("a", "b"), ("a", "c"), 1), place_of_word(("a", "b"), ("a",), 1)
-        (1, None)
     """
     word, nth = before[place], before[:place].count(before[place])
     places = [i for i, other_word in enumerate(now) if other_word == word]

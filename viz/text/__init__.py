@@ -122,21 +122,11 @@ def join_names(t: Translate, names: Iterable[str]) -> str:
 
 
 def fill(sentence: str, /, **values: Any) -> str:
-    """A sentence with its {names} filled in, and the right form beside each number; words from right to left set apart.
-
-    Example:
-        >>> [fill("{n} {n|head|heads}", n=n) for n in (0, 1, "1,024")]
-        ['0 heads', '1 head', '1,024 heads']
-    """
+    """A sentence with its {names} filled in, the right form beside each number, words from right to left set apart."""
     isolated = {name: isolate(value) if isinstance(value, str) else value for name, value in values.items()}
     return PLURAL.sub(lambda match: match[2 if str(values[match[1]]) == "1" else 3], sentence).format(**isolated)
 
 
 def isolate(text: str) -> str:
-    """Return a word for a sentence or a list; one that has no letter from right to left stays as it is.
-
-    Example:
-        >>> isolate("it"), isolate("של") == chr(0x2068) + "של" + chr(0x2069)
-        ('it', True)
-    """
+    """Return a word for a sentence or a list; one that has no letter from right to left stays as it is."""
     return f"{_OPEN}{text}{_CLOSE}" if RIGHT_TO_LEFT.search(text) else text

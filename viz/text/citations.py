@@ -14,12 +14,7 @@ _IN_CHINESE = (
 
 
 def translate_source(lang: str, source: str) -> str:
-    """Return a source of ``assets/presets.toml`` in a language.
-
-    Example:
-        >>> translate_source("zh", "Li et al. 2023, table 6; config.json of bigcode/starcoder")
-        'Li 等 2023，表 6；bigcode/starcoder 的 config.json'
-    """
+    """Return a source of ``assets/presets.toml`` in a language."""
     for pattern, replacement in _IN_CHINESE * (lang == "zh"):
         source = re.sub(pattern, replacement, source)
     return source

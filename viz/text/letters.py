@@ -46,13 +46,7 @@ def letters() -> tuple[Letter, ...]:
 
 
 def letters_in(latex: str, page: str, section: str) -> list[Letter]:
-    r"""Return the letters in a section's formula, with their meaning on this page.
-
-    Example:
-        >>> latex = r"\text{A: } S_{ij} = q_i \cdot k_j / \sqrt{d_k}"
-        >>> [letter.ours for letter in letters_in(latex, "step_by_step", "steps")]
-        ['q', 'k', 'S', 'd_k']
-    """
+    r"""Return the letters in a section's formula, with their meaning on this page."""
     bare = WORDS.sub(" ", latex)
     return [
         letter

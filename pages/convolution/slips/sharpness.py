@@ -63,12 +63,7 @@ def _windows(offset: Tensor, alpha: float) -> Tensor:
 
 
 def pixels_for(window: Tensor, share: float) -> int:
-    """The number of pixels, heaviest first, that hold this share of the weight.
-
-    Example:
-        >>> pixels_for(torch.tensor([0.1, 0.6, 0.3]), 0.9), pixels_for(torch.tensor([1.0, 0.0]), 0.9)
-        (2, 1)
-    """
+    """The number of pixels, heaviest first, that hold this share of the weight."""
     cumulative = window.double().flatten().sort(descending=True).values.cumsum(0)
     return int((cumulative < share - 1e-6).sum()) + 1
 

@@ -92,10 +92,6 @@ def replace_word(code: str, row: int, word: str) -> str:
 
     Raises:
         ValueError: if there is no such row.
-
-    Example:
-        >>> replace_word("", 2, "sun"), replace_word("a||sun", 0, " moon | ")
-        ('||sun', 'moon||sun')
     """
     words = (code.split("|") + [""] * limits.OWN_WORDS)[: limits.OWN_WORDS]
     if not 0 <= row < len(words):

@@ -118,10 +118,6 @@ def hundredth(value: Any) -> int:
 
     Raises:
         ValueError: if it is not a number, or too large.
-
-    Example:
-        >>> hundredth(1.239), hundredth(-0.001)
-        (124, 0)
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not -MOST <= value <= MOST:
         raise ValueError(f"{value!r:.40} is not a number from {-MOST} to {MOST}")

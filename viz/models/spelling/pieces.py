@@ -125,13 +125,7 @@ def _spell_bytes(tokens: Sequence[str]) -> bool:
 
 
 def spell(tokens: Sequence[Part]) -> tuple[str, ...]:
-    """Label tokens that follow one another; those that hold a part of a letter are read together.
-
-    Example:
-        >>> cut = "猫猫".encode()
-        >>> spell([b"a", b" " + cut[:1], cut[1:3], cut[3:]])
-        ('a', '␣猫₁', '猫₂', '猫')
-    """
+    """Label tokens that follow one another; those that hold a part of a letter are read together."""
     runs = ((_spell_cut(run) if is_cut else map(_spell_part, run)) for is_cut, run in groupby(tokens, _is_cut))
     return tuple(chain.from_iterable(runs))
 
@@ -155,10 +149,6 @@ def share_out(text: str, spans: Sequence[Span], tokens: Sequence[Part]) -> list[
     """Give each token its letters of the text, where the tokenizer says of several tokens only where all of them stand.
 
     SentencePiece does so of letters that it writes as bytes, 猫猫 as six tokens from 0 to 2.
-
-    Example:
-        >>> share_out("猫猫", [(0, 2)] * 2, ["猫猫".encode()[:4], "猫猫".encode()[4:]])
-        [(0, 2), (1, 2)]
     """
     if not any(this == following and this[1] - this[0] > 1 for this, following in pairwise(spans)):
         return list(spans)

@@ -19,12 +19,7 @@ _LOWERED = str.maketrans("0123456789", _SUBSCRIPT)
 
 
 def visible(text: str) -> str:
-    """Show what would be invisible or would act on its surroundings: spaces, controls, direction marks.
-
-    Example:
-        >>> visible("a b" + chr(0x202E))
-        'a␣b⟨202E⟩'
-    """
+    """Show what would be invisible or would act on its surroundings: spaces, controls, direction marks."""
     if text.isascii() and text.isprintable():
         return text.replace(" ", SPACE)
     label = "".join(map(_visible_character, text) if _LINKS.isdisjoint(text) else _linked(text))
@@ -65,10 +60,6 @@ def is_mark(label: str) -> bool:
     """Return True for punctuation: something is written, and no letter or number.
 
     A vowel sign in a token of its own is a part of a letter, and a piece of a mark is a mark.
-
-    Example:
-        >>> [is_mark(label) for label in (".", "'", "a.", "它", "␣", "◌ि", "。₁")]
-        [True, True, False, False, False, False, True]
     """
     text = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
     text = text.rstrip(_SUBSCRIPT) or text

@@ -26,12 +26,7 @@ def _splitter() -> Any:
 
 
 def words_in(text: str) -> list[tuple[str, Span]]:
-    """The words of a text and where they stand: Chinese characters and punctuation marks one by one.
-
-    Example:
-        >>> words_in("a 下雨")
-        [('a', (0, 1)), ('下', (2, 3)), ('雨', (3, 4))]
-    """
+    """The words of a text and where they stand: Chinese characters and punctuation marks one by one."""
     words: list[tuple[str, Span]] = _splitter().pre_tokenize_str(text)
     return words
 
@@ -42,10 +37,6 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
     Tokens that touch one word are its pieces, whatever they hold; a token that touches several makes them one. A
     token of spaces alone belongs to the word right behind it, other white space is a word of its own, and so is what
     the tokenizer added. The pieces of a word cover all of it, with what the tokenizer leaves out (accents, joiners).
-
-    Example:
-        >>> number_words("it's", [(0, 2), (2, 3), (3, 4)], [False] * 3)
-        ((0, 0, 0), ((0, 2), (2, 3), (3, 4)))
     """
     places, text_spans = [place for _, place in words_in(text)], _order_spans(spans)
     word_ranges = _find_word_ranges(text_spans, places)

@@ -44,13 +44,7 @@ Spot = tuple[str, str]
 
 
 def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> tuple[Spot | None, Spot | None]:
-    """The sections before and after one, across the ends of its page.
-
-    Example:
-        >>> sections = {"a": ["x", "y"], "b": ["z"]}
-        >>> beside("a", 1, ["a", "b"], sections.__getitem__)
-        (('a', 'x'), ('b', 'z'))
-    """
+    """The sections before and after one, across the ends of its page."""
     sections = list(sections_of(page))
     place = pages.index(page) if page in pages else -1
     before, after = pages[place - 1 : place] if place > 0 else (), pages[place + 1 : place + 2]

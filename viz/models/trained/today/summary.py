@@ -30,10 +30,6 @@ def compared_layers(variant: str) -> tuple[int, ...]:
     """Return the layers whose heads have rows of weights in every variant of this depth.
 
     A mean over other layers would compare different places of a model.
-
-    Example:
-        >>> compared_layers("sink"), compared_layers("standard_4")
-        ((0, 1), (3,))
     """
     depth = len(VARIANTS[variant])
     stacks = [layers for layers in VARIANTS.values() if len(layers) == depth]
