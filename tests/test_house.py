@@ -378,65 +378,7 @@ def test_circle_is_found_in_function(tmp_path):
     assert in_circles(imported_modules({path.stem: path for path in tmp_path.glob("*.py")})) == {"a", "b"}
 
 
-SAYS_NOTHING = {"own", "one", "each", "here", "said"}
-
-
-def assigned_name(node: ast.AST) -> str | None:
-    """The name that a node of a program gives or uses, if it is a variable's, an argument's or a function's."""
-    match node:
-        case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
-            return name
-    return None
-
-
-def test_variables_say_what_they_hold():
-    """They are named for their content, not for their place in a sentence; the scheduler is still to follow."""
-    paths_outside = [path for path in SOURCES if house_of(path) != "scheduler"]
-    vague_names = {name(path): {assigned_name(node) for node in nodes(path)} & SAYS_NOTHING for path in paths_outside}
-    assert {path: names for path, names in vague_names.items() if names} == {}
-
-
-AMENDS = re.compile(
-    r"update_(layout|traces|(x|y|polar_|scene_)?axes|annotations|shapes|coloraxes)|for_each_(trace|.axis)"
-)
-ADDS = re.compile(r"add_(traces?|shapes?|annotation|hline|vline|hrect|vrect|layout_image|scatter|bar|heatmap)")
-
-
-def amended(path: Path) -> Iterator[str]:
-    """The places in a file that change a finished figure: by plotly's methods, or by writing into its parts."""
-    for node in nodes(path):
-        match node:
-            case ast.Call(func=ast.Attribute(attr=method)) if AMENDS.fullmatch(method) or ADDS.fullmatch(method):
-                yield ast.unparse(node.func)
-            case ast.Subscript(slice=ast.Constant(value="layout" | "data")):
-                yield ast.unparse(node)
-            case (
-                ast.Attribute(value=ast.Attribute(attr="layout"), ctx=ast.Store())
-                | ast.Attribute(value=ast.Attribute(value=ast.Attribute(attr="layout")), ctx=ast.Store())
-            ):
-                yield ast.unparse(node)
-
-
 DRAW = ("app", "pages", "frame", "modes", "params", "components")
-
-
-def test_figures_are_amended_by_figures_alone():
-    """Every option of a figure is a parameter of the function that draws it."""
-    assert [(name(path), where) for path in houses(*DRAW) for where in amended(path)] == []
-
-
-def test_amendments_of_figures_are_found(tmp_path):
-    ways = [
-        "fig.update_layout(a=1)",
-        "fig.add_hline(2)",
-        "fig['layout']['height'] = 3",
-        "fig.layout.xaxis.dtick = 1",
-        "fig.layout.height = 1",
-    ]
-    for number, way in enumerate([*ways, "for trace in fig['data']: trace['x'] = 0"]):
-        file = tmp_path / f"{number}.py"
-        file.write_text(way)
-        assert list(amended(file)), way
 
 
 CACHES = [path for path in SOURCES if path.stem == "compute" or path.parent.name == "compute"]

@@ -201,12 +201,13 @@ OFF = {
         "today_share": 0,
         "nope_floor": 65536,
     },
+    "step_by_step": {"step": 7, "no_scale": 1, "no_mask": 1, "wrong_axis": 1},
     "stacking": {"depth": 12, "field": "dilated", "sets": 5},
     "cost": {"cost_n": 10**12, "cost_d": 997, "cost_k": 15, "cost_h": 997, "cost_how": "exact", "cost_fixed": 1},
     "share_kv": {"n_kv_heads": 1, "mla_form": "absorbed", "reading_layer": 2},
     "masks": {"near_size": 1, "stack": 1, "keep": 6, "mask_late": 1},
     "attention_today": {"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off"},
-    "convolution": {"kernel": "sobel", "channel": 2},
+    "convolution": {"kernel": "random", "k": 5, "n_filters": 4, "channel": 2},
 }
 """Settings of pages at an end of their range."""
 

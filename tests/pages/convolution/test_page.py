@@ -8,10 +8,8 @@ from torch.testing import assert_close
 
 from pages.convolution import windows
 from pages.convolution.images import kernels, picture
-from pages.convolution.page import PAGE
-from pages.convolution.picture_choice import KERNEL
 from tests.running import checked, sentences_of
-from tests.sections import link_to, section_views
+from tests.sections import link_to
 from viz.components.unpack import unpack
 from viz.core.analysis.window_fit import fit_windows, window_weights
 from viz.core.variants import relative
@@ -24,10 +22,6 @@ from viz.text import translator
 T = translator("en")
 FLAT = {superscript: digit for digit, superscript in SUPERSCRIPTS.items()}
 """Raised digits as plain ones."""
-CHECKS = {
-    "windows": 5, "picture": 2, "difference": 3, "kernel_in_w_o": 2, "slips": 2,
-    "training": 1, "likeness": 4, "vision": 3, "vision_training": 3,
-}  # fmt: skip
 
 
 def views(app):
@@ -44,22 +38,6 @@ def page_sentences(app):
     return " ".join(sentences_of(app))
 
 
-def all_checked(app):
-    return {section: checked(app, section) for section in CHECKS}
-
-
-def test_every_section_has_checks():
-    assert set(CHECKS) == {view.name for section in PAGE.sections for view in section_views(section)}
-
-
-@pytest.mark.parametrize("kernel", KERNEL.options())
-def test_every_kernel_passes_checks(open_app, kernel: str):
-    link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
-    app = open_app("convolution", section="all", **link)
-    assert not app.exception
-    assert all_checked(app) == {section: (n, n) for section, n in CHECKS.items()}
-
-
 WRONG_SIDE = {
     "shifts": lambda right: lambda *grid: -right(*grid),
     "quadratic_scores": lambda right: lambda offset, *rest: right(-offset, *rest),
@@ -73,7 +51,7 @@ def test_query_minus_key_fails_training_check(open_app, monkeypatch, name):
     app = open_app("convolution", section="training", source="words", text="one two three four five")
     assert not app.exception
     n_passed, n = checked(app, "training")
-    assert n_passed < n == CHECKS["training"]
+    assert n_passed < n == 1
     assert T("truth.failed") in [box.value for box in app.error]
 
 

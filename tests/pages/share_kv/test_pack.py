@@ -1,25 +1,18 @@
 """View data of shared keys and values: the numbers in the order that the browser expects."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 
+import viz.components.unpack
 from pages.share_kv.pack import pack_cache, pack_sharing
 
 G, H, T, D_K, D_V = 2, 6, 7, 5, 3
 
 
 def unpack(data):
-    """As client/bytes.js does."""
-    length = int.from_bytes(data[:4], "little")
-    header, at = json.loads(data[4 : 4 + length]), 4 + length
-    for name, kind, count in header["blocks"]:
-        header[name] = np.frombuffer(data, np.dtype(kind).newbyteorder("<"), count, at)
-        at += (header[name].nbytes + 3) // 4 * 4
-    assert at == len(data)
-    return header
+    header, blocks = viz.components.unpack.unpack(data)
+    return header | blocks
 
 
 def random_tensor(*shape):

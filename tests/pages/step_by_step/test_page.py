@@ -340,15 +340,6 @@ def test_family_differences_noted(visit, small_model, family, expected_text):
     assert any("RoPE" in line for line in formulas(app)) == ("rotary" in expected_text)
 
 
-@pytest.mark.parametrize("step", [0, 7])
-def test_one_word_and_two_hundred(visit, step):
-    app = visit(source="words", text="word", step=step, no_scale=1, no_mask=1, wrong_axis=1, section="all")
-    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
-    long = visit(text=" ".join(["animal", "it"] * 100), step=step, section="all")
-    assert all(passes_checks(long, section, n) for section, n in ALL_CHECKS.items())
-    assert matrices(long)["map_A"][0]["chooses"], "a cell of any size can be chosen"
-
-
 def test_fully_masked_query_explained(visit):
     closed_mask = torch.ones(16, 16, dtype=torch.bool)
     closed_mask[IT] = False
