@@ -9,6 +9,7 @@ import torch
 
 import viz
 from tests.notebook.samples import WORDS
+from viz.notebook import maps as maps_module
 
 
 @pytest.fixture
@@ -86,3 +87,16 @@ def test_save_html_border_is_exact(tmp_path, capsys, monkeypatch):
         monkeypatch.setattr(widget, "MOST_FILE_BYTES", limit)
         many.save_html(tmp_path / "heads.html")
         assert ("With every head whole" in capsys.readouterr().out) == is_pooled
+
+
+def test_stacks_of_two_kinds_are_saved(monkeypatch, tmp_path):
+    """A long encoder comes as small maps, its decoder whole: both are packed again for a file."""
+    monkeypatch.setattr(maps_module, "SENT_BYTES", 500)
+    stacks = (
+        torch.full((2, 1, 3, 11, 11), 1 / 11),
+        torch.full((2, 1, 3, 2, 2), 0.5),
+        torch.full((2, 1, 3, 2, 11), 1 / 11),
+    )
+    grid = viz.show(tuple(map(tuple, stacks)), (["a"] * 11, ["b"] * 2))
+    assert [type(stack).__name__ for stack in grid._stacks] == ["PooledStack", "Stack", "Stack"]
+    assert grid.save_html(tmp_path / "heads.html").stat().st_size > len(grid.data)

@@ -59,7 +59,7 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
         return Heads(weights=weights, measures=vars(measures), masked=mask)
 
     return Stack(
-        name=name, layers=map(describe_layer, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
+        name=name, layers=[describe_layer(i) for i in maps.layers], n_layers=len(maps.layers), queries=_axis(rows),
         keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
     )  # fmt: skip
 
