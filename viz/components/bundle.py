@@ -31,7 +31,7 @@ const $dressed = (sent) => {{
 """
 """Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
 
-_IN_SHADOW_ROOT = """
+IN_SHADOW_ROOT = """
 export default (sent) => {
   const own = sent.parentElement;
   return $dressed({ ...sent, parentElement: own.shadowRoot ?? own.attachShadow({ mode: "open" }) });
@@ -168,5 +168,5 @@ def dressed(view: str) -> str:
 @cache
 def bundle(view: str) -> tuple[str, bytes]:
     """A view's file: its name, and what is in it."""
-    content = (dressed(view) + _IN_SHADOW_ROOT).encode()
+    content = (dressed(view) + IN_SHADOW_ROOT).encode()
     return f"{Path(view).name}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content

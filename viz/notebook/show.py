@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
+from viz.components.take_away import Stack
 from viz.notebook import run
 from viz.notebook.arguments import (
     check_choice,
@@ -94,7 +95,7 @@ def _first(tokens: Any, n: int) -> Any:
     return token_list[:n] if not isinstance(token_list, str) and len(token_list) == n + 1 else tokens
 
 
-def _widget() -> "tuple[type[HeadGrid], tuple[str, ...]]":
+def open_widget() -> "tuple[type[HeadGrid], tuple[str, ...]]":
     """The widget's class, which needs a package of its own, and the names of what can be chosen in it.
 
     Raises:
@@ -152,12 +153,30 @@ def show(
         the widget: ``.layer``, ``.head`` and ``.query`` say what is chosen in it, ``.weights`` is that head's map,
         ``.save_html(path)`` writes it as one file.
     """
-    grid, names = _widget()
+    grid, names = open_widget()
+    check_choice(choice, names)
+    picture = read_picture(model, tokens, text, target=target, layers=layers, q=q, k=k, lang=lang, title=title)
+    return grid(picture.stacks, picture.maps, lang=lang, caption=picture.caption, **choice)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Picture:
+    """A grid's stacks as they are packed for a browser, their maps, and the words above and below them."""
+
+    stacks: Sequence[Stack]
+    maps: Mapping[str, Maps]
+    caption: Caption
+
+
+@on_processor()
+def read_picture(
+    model: Any, tokens: Any, text: Any, *, target: Any, layers: Any, q: Any, k: Any, lang: str, title: str
+) -> Picture:
+    """Read what :func:`show` is handed, for any place that a grid is drawn in; its errors are those of ``show``."""
     if lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
     check_text(model, tokens, text)
-    check_choice(choice, names)
     if text is None or not hasattr(model, "named_modules"):
         stacks = _of_attentions(model, tokens, text, layer_numbers(layers))
     else:
@@ -177,7 +196,7 @@ def show(
     notes += [("opened", {})] if any(maps.small for maps in stacks.maps.values()) else []
     facts = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     caption = Caption(title=title or around["heads"], text=_shown_text(text), facts=facts)
-    return grid(packed_stacks, stacks.maps, lang=lang, caption=caption, **choice)
+    return Picture(stacks=packed_stacks, maps=stacks.maps, caption=caption)
 
 
 @dataclass(frozen=True, kw_only=True)

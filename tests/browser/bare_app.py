@@ -1,0 +1,19 @@
+"""Somebody's own app: two grids and a matrix on one page, and what is chosen in them."""
+
+import streamlit as st
+
+import viz.streamlit as hl
+from viz.models.load import load
+
+
+@st.cache_resource
+def open_model():
+    return load("twin-g2")
+
+
+model, tokenizer = open_model().model, open_model().tokenizer
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+for number, text in enumerate(("the cat has the cat", "a dog has a dog and a cat")):
+    choice = hl.heads(model, tokenizer, text, key=f"grid{number}")
+    st.text(f"picked {number}: {choice.layer} {choice.head} {choice.query}, run {st.session_state.runs}")
+st.text(f"cell: {hl.matrix([[0.25, 0.75], [1, 0]], ['a', 'b'], ['a', 'b'], key='matrix')}")
