@@ -20,7 +20,7 @@ ENTRY = ("app.py", ".streamlit/config.toml")
 """The app's script and Streamlit's settings for it; Streamlit puts their folder on the path, so it has nothing else."""
 MODULE = re.compile(r"""([rf]?["'])(viz|pages)(?=(?:\.[\w{}]+)+["']$)""")
 STATEMENT = re.compile(r"((?:from|import)\s+)(viz|pages)\b")
-CALL = re.compile(r"\bviz\.(?=(?:show|why)\b)")
+CALL = re.compile(r"\bviz\.(?=(?:show|why|watch)\b)")
 
 
 def rename_imports(source: str) -> str:

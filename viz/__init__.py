@@ -1,7 +1,6 @@
 """Headlight: every idea of multi-head attention, touchable. Start reading at ``viz/core/attention.py``.
 
-``viz.show(model, tokenizer, text)``, ``viz.show(attentions, tokens)`` and ``viz.why(model, tokenizer, text, ...)`` are
-for notebooks (``viz/notebook/``); nothing is imported for them before they are called.
+``viz.show``, ``viz.why`` and ``viz.watch`` (``viz/notebook/``) are imported when they are called.
 """
 
 from importlib import import_module
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from viz.notebook.show import show as show
+    from viz.notebook.watch import watch as watch
     from viz.notebook.why import why as why
 
 PACKAGE = Path(__file__).parent
@@ -21,7 +21,7 @@ ASSETS = ROOT / "assets"
 
 
 def __getattr__(name: str) -> Any:
-    """``show`` or ``why`` when it is first asked for."""
-    if name not in ("show", "why"):
+    """``show``, ``why`` or ``watch`` when it is first asked for."""
+    if name not in ("show", "why", "watch"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.notebook.{name}"), name)

@@ -95,12 +95,15 @@ def grid_words(lang: str) -> dict[str, dict[str, str]]:
     return {"grid": words_of(lang, "head_grid"), "around": words_of(lang, "take_away")}
 
 
-def page(data: bytes, choice: Mapping[str, Any], caption: Caption, lang: str) -> str:
+def page(
+    data: bytes, choice: Mapping[str, Any], caption: Caption, lang: str, words: Mapping[str, Any] | None = None
+) -> str:
     """Return the whole page: of the bytes of :func:`viz.components.take_away.payload`, and a caption shown as text.
 
-    ``choice`` is what is chosen when it is opened: the traits of :class:`viz.notebook.widget.HeadGrid`.
+    ``choice`` is what is chosen when it is opened: the traits of :class:`viz.notebook.widget.HeadGrid`; ``words`` stand
+    in place of the language's own.
     """
-    words, script = grid_words(lang), _script()
+    words, script = words or grid_words(lang), _script()
     policy = f"script-src {_hash_source(script)}; style-src {_hash_source(STYLE)}; base-uri 'none'; form-action 'none'"
     around, facts = words["around"], [escape(fact) for fact in caption.facts]
     if any(caption.link.startswith(mode) for mode in MODES):

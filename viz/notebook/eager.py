@@ -9,14 +9,16 @@ import torch
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Run a model without dropout and gradients; afterwards it trains again if it did."""
-    training = model.training
+    """Run a model without dropout and gradients; afterwards each of its modules trains again if it did."""
+    training = [module for module in model.modules() if module.training]
     model.eval()
     try:
-        with torch.inference_mode():
+        # Not in inference mode: a training could not use what a module keeps of this pass.
+        with torch.no_grad():
             yield
     finally:
-        model.train(training)
+        for module in training:
+            module.training = True
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class Reading:
     """The attentions of every stack of a model on a text, the numbers of their layers, and the tokens along them.
 
     ``changes`` are notes on maps that are not all that the values are multiplied by. ``tokens`` has the encoder's, or
-    a model's of one text, then the decoder's.
+    a model's of one text, then the decoder's; ``inputs`` is what the model was given of ``texts``.
     """
 
     stacks: Mapping[str, Sequence[Any]]
@@ -44,6 +44,8 @@ class Reading:
     notes: list[Note]
     changes: list[Note]
     has_sinks: bool
+    inputs: Mapping[str, Tensor]
+    texts: Sequence[ReadText]
 
 
 def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
@@ -89,7 +91,16 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         notes=notes,
         changes=changes,
         has_sinks=has_sinks(model),
+        inputs=inputs,
+        texts=parts,
     )
+
+
+def read_again(model: Any, reading: Reading) -> dict[str, Any]:
+    """Return the maps that a model has now of what it read before, by stack; they are not checked again."""
+    with evaluating(model), keeping_weights(model):
+        stacks = _stacks(model, model(**reading.inputs, output_attentions=True, return_dict=True))
+    return {name: _without_padding(name, layers, reading.texts) for name, layers in stacks.items()}
 
 
 def _check_pair(model: Any, stacks: Mapping[str, Any], token_places: list[int]) -> None:
@@ -192,12 +203,12 @@ def _stacks(model: Any, result: Any) -> dict[str, Any]:
         ) from None
 
 
-def _along(name: str, parts: list[ReadText]) -> tuple[ReadText, ReadText]:
+def _along(name: str, parts: Sequence[ReadText]) -> tuple[ReadText, ReadText]:
     """The texts along the rows and along the columns of a stack."""
     return parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
 
 
-def _check_places(model: Any, name: str, layers: Sequence[Any], parts: list[ReadText]) -> None:
+def _check_places(model: Any, name: str, layers: Sequence[Any], parts: Sequence[ReadText]) -> None:
     """Refuse maps with other places than the tokens.
 
     Raises:
@@ -217,7 +228,7 @@ def _check_places(model: Any, name: str, layers: Sequence[Any], parts: list[Read
         )
 
 
-def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
+def _without_padding(name: str, layers: Any, parts: Sequence[ReadText]) -> Any:
     """The maps without the rows and columns of padding."""
     rows, columns = _along(name, parts)
     if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):

@@ -86,6 +86,7 @@ class HeadGrid(anywidget.AnyWidget):
         *,
         lang: str,
         caption: one_file.Caption,
+        words: Mapping[str, Any] | None = None,
         **choice: Any,
     ) -> None:
         self._maps, self._lang, self._caption = dict(maps), lang, caption
@@ -93,7 +94,7 @@ class HeadGrid(anywidget.AnyWidget):
         first = stacks[0].name
         default = {"stack": first, "layer": next(iter(maps[first].layers)), "notes": list(caption.facts)}
         self._axes = {stack.name: (stack.queries.labels, stack.keys.labels) for stack in stacks}
-        words = one_file.grid_words(lang)
+        words = dict(words or one_file.grid_words(lang))
         initial_choice = default | choice
         data, mark = payload(self._with_exact(self._existing(initial_choice))), secrets.token_hex(6)
         super().__init__(data=data, words=words, mark=mark, **initial_choice)
@@ -102,7 +103,7 @@ class HeadGrid(anywidget.AnyWidget):
     @on_processor()
     def _lines(self) -> list[str]:
         """The grid in words: a title, sizes, the chosen head, notes."""
-        around, place = one_file.grid_words(self._lang)["around"], (self.stack, self.layer, self.head)
+        around, place = self.words["around"], (self.stack, self.layer, self.head)
         title, text = self._caption.title, cut(self._caption.text, LONGEST)
         return [title, *filter(None, [text]), *describe(self._maps, self._axes, place, around), *self.notes]
 
@@ -232,7 +233,7 @@ class HeadGrid(anywidget.AnyWidget):
             ValueError: a sentence, if the path names no file, or there is no such head.
             OSError: a sentence, if no file can be there.
         """
-        around, file, places = one_file.grid_words(self._lang)["around"], file_at(path), places_of(heads)
+        around, file, places = self.words["around"], file_at(path), places_of(heads)
         maps = self._maps[self.stack]
         for layer, head in places:
             if layer not in maps.layers or not 0 <= head < maps.shape[0]:
@@ -257,7 +258,7 @@ class HeadGrid(anywidget.AnyWidget):
             title=str(title or self._caption.title), text=self._caption.text, facts=facts, link=link
         )
         export_stacks = one_file.page(
-            data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang
+            data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang, self.words
         ).encode()
         sentence = fill(around["file_size"], name=file.name, size=megabytes(len(export_stacks)))
         if is_pooled:
