@@ -44,6 +44,10 @@ layer name:
 order:
     python -m pytest -p tests.other_order -n 2 --dist loadfile -m "unit or models"
 
+# The documentation, into build/docs: after `pip install -r requirements-docs.txt`.
+docs:
+    python -m mkdocs build --strict
+
 # uv.lock, requirements.lock and THIRD_PARTY.md: after a change of requirements.txt. PyTorch's index must be reachable.
 lock:
     python -m tools.lock
