@@ -65,7 +65,9 @@ def on_page_markdown(markdown, page, config, files):
 def _with_picture(match):
     """Return an example with what it makes below it."""
     names = SAVED.findall(match[1])
-    return match[0] + "".join(f'\n<iframe src="{name}" title="{name}" loading="lazy"></iframe>\n' for name in names)
+    style = "width: 100%; height: 42rem; border: 1px solid var(--md-default-fg-color--lightest)"
+    frames = (f'\n<iframe src="{name}" title="{name}" loading="lazy" style="{style}"></iframe>\n' for name in names)
+    return match[0] + "".join(frames)
 
 
 class PlainDocstrings(griffe.Extension):

@@ -32,7 +32,7 @@ KINDS = {"Int", "Real", "Choice", "Flag", "Text", "Ints", "TokenIndex"}
 def files(*patterns: str) -> list[Path]:
     """The files that are matched by any of some patterns, without other people's."""
     paths = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
-    return sorted(path for path in paths if "vendor" not in path.parts and "node_modules" not in path.parts)
+    return sorted(path for path in paths if not {"vendor", "node_modules", "build"} & {*path.relative_to(ROOT).parts})
 
 
 def n_lines(paths: Iterable[Path]) -> int:

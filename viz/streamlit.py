@@ -1,7 +1,4 @@
-"""Head grids and matrices in anybody's Streamlit app: ``import headlight_viz.streamlit as hl``.
-
-Code and style of a picture go along with it, so an app needs nothing else of Headlight.
-"""
+"""Head grids and matrices in anybody's Streamlit app: ``import headlight_viz.streamlit as hl``."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,11 +28,9 @@ const $open = (own, data, { id, words, picked }, before) => {
   const root = own.shadowRoot ?? own.attachShadow({ mode: "open" }), place = document.createElement("div");
   const state = { ...$FIRST, ...before?.state, ...picked, several: [], data, words };
   const choice = () => Object.fromEntries($PICKED.map((name) => [name, state[name]]));
-  const view = { id, state, now: JSON.stringify(choice()) };
-  const save_changes = () => {
-    const before = view.now;
-    if ((view.now = JSON.stringify(choice())) !== before) view.send("picked", choice());
-  };
+  const view = { id, state }, isNew = () => view.now !== (view.now = JSON.stringify(choice()));
+  const save_changes = () => isNew() && view.send("picked", choice());
+  isNew();
   before?.close();
   root.append(place);
   const model = { get: (name) => state[name], set: (name, value) => (state[name] = value), on() {}, off() {} };
@@ -71,10 +66,7 @@ def heads(model: Any, tokens: Any, text: Any = None, *, key: str, target: Any = 
     """Draw the head grid of a model, or of attentions; return what is chosen in it. A click there runs the app again.
 
     A model reads a text once, for all users of an app: keep it in Streamlit's cache of resources, and call ``forget()``
-    when its weights have changed. ``key`` names this place in the app; the rest is as of ``headlight_viz.show``.
-
-    Raises:
-        ValueError: a sentence on what is wrong with what was handed over.
+    when its weights have changed. ``key`` names this place in the app; the rest, and errors, are as of ``hl.show``.
     """
     with _alone:
         read = _read if isinstance(text, str) else _read.__wrapped__
@@ -83,8 +75,10 @@ def heads(model: Any, tokens: Any, text: Any = None, *, key: str, target: Any = 
         is_pooled = any(isinstance(stack, PooledStack) for stack in picture.stacks)
         data = _packed(picture, (choice.stack, choice.layer, choice.head) if is_pooled else None)
     app = {"id": hash(data), "picked": vars(choice), "words": grid_words(lang)}
-    component = _component("heads", VIEW, AS_COMPONENT)
-    result = component(key=key, data=_with_field(data, "app", app), on_picked_change=lambda: None)
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.dumps(json.loads(data[4:end]) | {"app": app}).encode()
+    data = len(header).to_bytes(4, "little") + header + data[end:]
+    result = _component("heads", VIEW, AS_COMPONENT)(key=key, data=data, on_picked_change=lambda: None)
     for fact in picture.caption.facts:
         st.caption(fact)
     return _as_picked(picture, result)
@@ -125,8 +119,9 @@ def matrix(
     data = pack_matrix(
         picture, head_hues=palette()["heads"], chooses=True, sent=number, hues=dict(palette()), words=words
     )
-    component = _component("matrix", "matrix/matrix", bundle.IN_SHADOW_ROOT)
-    result = component(key=key, data=data, on_chosen_change=lambda: None)
+    result = _component("matrix", "matrix/matrix", bundle.IN_SHADOW_ROOT)(
+        key=key, data=data, on_chosen_change=lambda: None
+    )
     try:
         row, column = Many(Integer(), most=2, least=2)(_state(result, "chosen").get("value"))
     except ValueError:
@@ -137,13 +132,6 @@ def matrix(
 @cache
 def _component(name: str, view: str, start: str) -> Any:
     return st.components.v2.component(f"headlight_{name}", js=bundle.dressed(view) + start, isolate_styles=False)
-
-
-def _with_field(data: bytes, name: str, value: Any) -> bytes:
-    """Return packed bytes with one more field in their header."""
-    end = 4 + int.from_bytes(data[:4], "little")
-    header = json.dumps(json.loads(data[4:end]) | {name: value}).encode()
-    return len(header).to_bytes(4, "little") + header + data[end:]
 
 
 def _state(component: Any, name: str) -> Mapping[str, Any]:

@@ -12,8 +12,7 @@ def open_model():
 
 
 model, tokenizer = open_model().model, open_model().tokenizer
-st.session_state.runs = st.session_state.get("runs", 0) + 1
 for number, text in enumerate(("the cat has the cat", "a dog has a dog and a cat")):
     choice = hl.heads(model, tokenizer, text, key=f"grid{number}")
-    st.text(f"picked {number}: {choice.layer} {choice.head} {choice.query}, run {st.session_state.runs}")
+    st.text(f"picked {number}: {choice.layer} {choice.head} {choice.query}")
 st.text(f"cell: {hl.matrix([[0.25, 0.75], [1, 0]], ['a', 'b'], ['a', 'b'], key='matrix')}")

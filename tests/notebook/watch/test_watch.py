@@ -1,7 +1,6 @@
 """`viz.watch`: moments of a training, which stays as it is, as a grid and as a file; the Trainer's own count."""
 
 import copy
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -93,24 +92,9 @@ def test_many_moments_are_thinned(monkeypatch):
     assert list(strip.moments) == [0, 4, 8] and strip.every == 4
 
 
-def test_trainer_counts_itself():
-    """From a checkpoint on its first step is not 0; other events are the Trainer's own callback's."""
-    strip = viz.watch(build(), fast("bytes"), TEXT, every=4)
-    callback = strip.callback
-    assert isinstance(callback, transformers.TrainerCallback)
-    callback.on_train_begin(None, SimpleNamespace(global_step=6), None, model=None)
-    for step in range(7, 11):
-        callback.on_step_end(None, SimpleNamespace(global_step=step), None, model=None)
-        callback.on_log(None, None, None)
-    callback.on_train_end(None, SimpleNamespace(global_step=10), None)
-    assert list(strip.moments) == [6, 8, 10]
-
-
-@pytest.mark.long
-def test_trainer_is_watched(tmp_path):
-    """By the Trainer itself, which counts a step for two batches."""
-    model = build()
-    strip = viz.watch(model, fast("bytes"), TEXT, every=2)
+def test_trainer_counts_itself(tmp_path):
+    """A step of the Trainer's for two batches."""
+    strip = viz.watch(model := build(), fast("bytes"), TEXT, every=2)
     rows = [{"input_ids": torch.arange(7) + i, "labels": torch.arange(7) + i} for i in range(12)]
     arguments = transformers.TrainingArguments(
         tmp_path, per_device_train_batch_size=2, gradient_accumulation_steps=2, report_to=[], use_cpu=True,
@@ -137,23 +121,16 @@ def test_two_stacks_are_watched(tmp_path):
         assert grid.weights.shape == tuple(map(len, grid.tokens))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((build(), fast("bytes"), TEXT, {"every": 0}), "every=0 is a number of steps"),
-        ((build(), fast("bytes"), TEXT, {"lang": "fr"}), "lang='fr' one of en, zh"),
-        ((build(), fast("bytes"), None, {}), "has no text to read"),
-        ((build(), None, TEXT, {}), "NoneType stands in the tokenizer's place"),
-        ((torch.nn.Linear(2, 2), fast("bytes"), TEXT, {}), "is no model of transformers"),
-    ],
-    ids=["every", "lang", "text", "tokenizer", "model"],
-)
-def test_arguments_are_refused(arguments, sentence):
-    *arguments, options = arguments
-    with pytest.raises(ValueError, match=sentence):
-        viz.watch(*arguments, **options)
-
-
-def test_nothing_kept_is_said():
+def test_faults_are_sentences():
+    model, tokenizer = build(), fast("bytes")
+    for arguments, options, sentence in (
+        ((model, tokenizer, TEXT), {"every": 0}, "every=0 is a number of steps"),
+        ((model, tokenizer, TEXT), {"lang": "fr"}, "lang='fr' one of en, zh"),
+        ((model, tokenizer, None), {}, "has no text to read"),
+        ((model, None, TEXT), {}, "NoneType stands in the tokenizer's place"),
+        ((torch.nn.Linear(2, 2), tokenizer, TEXT), {}, "is no model of transformers"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            viz.watch(*arguments, **options)
     with pytest.raises(ValueError, match="No heads were kept"):
-        viz.watch(build(), fast("bytes"), TEXT).grid()
+        viz.watch(model, tokenizer, TEXT).grid()

@@ -28,16 +28,26 @@ STEPS = {"layer": "step", "Layer": "Step", "层": "步"}
 
 
 class Watch:
-    """The heads of a model on one text while it trains: a grid for each layer, with a row for each moment.
+    """The heads of a model of transformers on one short text while it trains, every so many steps.
 
     Inside its ``with`` each step of an optimizer that changes the model counts; ``callback`` is for the Trainer of
     transformers, which counts itself; any other loop calls ``note(step)``. The training stays as it is, to the last
-    bit: the model is run without dropout and gradients. ``moments`` are the maps by their steps.
+    bit: the model is run without dropout and gradients. ``moments`` are the maps by their steps, also of where the
+    training begins and ends. ``target`` is what the decoder of an encoder-decoder reads, ``lang`` of the words around.
+
+    Raises:
+        ValueError: a sentence on what is wrong with what was handed over.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, text: Any, every: int, target: Any, lang: str) -> None:
-        self.model, self.tokenizer, self.text, self.target, self.lang = model, tokenizer, text, target, lang
-        self.every, self.n_steps = every, 0
+    def __init__(
+        self, model: Any, tokenizer: Any, text: Any, *, every: int = 50, target: Any = None, lang: str = "en"
+    ) -> None:
+        if lang not in LANGUAGES or type(every) is not int or every < 1:
+            raise ValueError(f"every={every!r} is a number of steps, and lang={lang!r} one of {', '.join(LANGUAGES)}.")
+        check_text(model, tokenizer, text)
+        self.model, self.tokenizer = open_model(model), open_tokenizer(tokenizer)
+        check_tokenizer(self.tokenizer)
+        self.text, self.target, self.lang, self.every, self.n_steps = text, target, lang, every, 0
         self.moments: dict[int, dict[tuple[str, int], Tensor]] = {}
         self._reading: Any = None
         self._hook: Any = None
@@ -133,18 +143,4 @@ def _with_steps(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: re.sub(r"(?<!\{)([Ll]ayer|层)", lambda word: STEPS[word[0]], text) for name, text in texts.items()}
 
 
-def watch(model: Any, tokenizer: Any, text: Any, *, every: int = 50, target: Any = None, lang: str = "en") -> Watch:
-    """Watch the heads of a model on one text while it trains, ``with viz.watch(...) as strip:`` around the training.
-
-    The text is short, and the same every so many steps, where the training begins and where it ends; ``target`` is what
-    the decoder of an encoder-decoder reads, ``lang`` the language of the words around the maps, "en" or "zh".
-
-    Raises:
-        ValueError: a sentence on what is wrong with what was handed over.
-    """
-    if lang not in LANGUAGES or type(every) is not int or every < 1:
-        raise ValueError(f"every={every!r} is a number of steps, and lang={lang!r} one of {', '.join(LANGUAGES)}.")
-    check_text(model, tokenizer, text)
-    tokenizer = open_tokenizer(tokenizer)
-    check_tokenizer(tokenizer)
-    return Watch(open_model(model), tokenizer, text, every, target, lang)
+watch = Watch
