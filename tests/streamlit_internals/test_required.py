@@ -27,6 +27,7 @@ FROM_STREAMLIT = {
     "streamlit.proto.NewSession_pb2:NewSession",
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
+    "streamlit.proto.Element_pb2:Element",
     "streamlit.runtime.fragment:MemoryFragmentStorage",
     "streamlit.runtime.state.session_state:SessionState",
     "uvicorn.config:Config",
