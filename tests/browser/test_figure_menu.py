@@ -120,3 +120,30 @@ def test_arcs_and_heads_as_displayed(visit, path, key, sentence):
     assert head[0] == "" and sentence in head and sum(map(float, rows[-1][1:])) == pytest.approx(1, abs=2e-3)
     texts = copy_lines(page, key)
     assert sentence in texts and any("all-MiniLM-L6-v2" in text for text in texts)
+
+
+LOOK_TWICE = """(place) => {
+    const { view } = place.shadowRoot ?? place, now = view.figures.data, { remove } = Element.prototype;
+    let removed = 0;
+    Element.prototype.remove = function () {
+        if (this.matches(".take-away") && ++removed > 50) throw new Error("removed and put back for ever");
+        remove.call(this);
+    };
+    const before = new view.constructor();
+    before.receive({ lang: "en" });
+    view.receive({ lang: "en", figures: now });
+    document.body.append(document.createElement("i"));
+    return new Promise((done) => setTimeout(() => {
+        before.close();
+        Object.assign(Element.prototype, { remove });
+        done(removed);
+    }, 100));
+}"""
+
+
+def test_leaving_a_presentation_goes_on(visit):
+    """For a moment the view of a presented page, which has no menus, stands beside the one of the page behind it."""
+    page = visit("heads")
+    expect(button(page, "grid")).to_be_visible()
+    assert page.locator(".st-key-document [data-testid=stBidiComponentRegular]").evaluate(LOOK_TWICE) < 50
+    expect(button(page, "grid")).to_be_visible()

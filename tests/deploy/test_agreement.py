@@ -58,6 +58,8 @@ LEFT_OUT = {
     "package-lock.json",
     "README.md",
     "examples",
+    "mkdocs.yml",
+    "requirements-docs.txt",
     "requirements-data.txt",
     "requirements-notebook.txt",
     "SECURITY.md",

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -57,11 +58,15 @@ def test_maps_on_demand_equal_eager(name, part_bytes, tmp_path, always, monkeypa
     assert_close(maps.head(1, 2), expected[1][0, 2])
 
 
-def test_layers_on_demand_keep_qk(tmp_path, always):
-    """No map is held, and no buffer that q and k are a part of: GPT-2's holds its values too."""
+def test_layers_on_demand_keep_qk(tmp_path, always, monkeypatch):
+    """No map is held, and no buffer that q and k are a part of: GPT-2's holds its values too. A bar counts layers."""
     model, tokenizer = model_of("gpt2", tmp_path)
     gc.collect()
+    bar = MagicMock()
+    monkeypatch.setattr(on_demand, "layer_bar", bar)
     reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
+    bar.assert_called_once_with(n := len(reading.stacks["self"]))
+    assert bar.return_value.__enter__.return_value.update.call_count == n
     for layer in reading.stacks["self"]:
         for part in (layer.q, layer.k):
             assert part.untyped_storage().nbytes() == part.nbytes == 43 * 35 * 4

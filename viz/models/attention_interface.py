@@ -216,6 +216,13 @@ def register_eager(name: str, attention: Callable[..., Any]) -> None:
     AttentionMaskInterface.register(name, eager_mask)
 
 
+def layer_bar(n_layers: int) -> Any:
+    """Return transformers' bar of progress, for a pass of more than two seconds that somebody waits for."""
+    from transformers.utils import logging
+
+    return logging.tqdm(total=n_layers, unit="layer", delay=2, leave=False, disable=None)
+
+
 def watch(layers: tuple[Layer, ...]) -> None:
     """Note what goes into W_Q and W_K: the tokens that ask and the tokens that answer.
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.components.head_grid import pool_of
-from viz.models.attention_interface import register_eager
+from viz.models.attention_interface import layer_bar, register_eager
 from viz.notebook.eager import implementation
 from viz.notebook.layer_numbers import IN_PATH
 from viz.notebook.survey import LayerSurvey, survey_layer
@@ -104,6 +104,7 @@ class _Pass:
     paths: dict[int, str]
     rows: list[int] | None
     n_layers: int
+    bar: Any
     layers: list[LayerOnDemand] = field(default_factory=list)
 
 
@@ -130,6 +131,7 @@ def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args:
         # Sinks or a bias have a number for each head.
         n_together = n_heads
         output, survey = _attend_and_survey(again, (query, key, value), n_together, going)
+    going.bar.update()
     going.layers.append(
         LayerOnDemand(
             attend=again, q=_alone(query), k=_alone(key), path=going.paths.get(id(module), ""), survey=survey,
@@ -205,16 +207,18 @@ def run_keeping(
         return None
     _install()
     paths = {id(module): path for path, module in model.named_modules()}
-    going = _Pass(paths=paths, rows=rows, n_layers=max(1, _number(model, "num_hidden_layers")))
-    token = _current.set(going)
-    try:
-        change(IMPLEMENTATION)
-        result = model(**inputs, output_hidden_states=True, return_dict=True)
-    except (_UnknownAttentionError, ValueError, ImportError):
-        return None
-    finally:
-        _current.reset(token)
-        change(before)
+    n_layers = max(1, _number(model, "num_hidden_layers"))
+    with layer_bar(n_layers) as bar:
+        going = _Pass(paths=paths, rows=rows, n_layers=n_layers, bar=bar)
+        token = _current.set(going)
+        try:
+            change(IMPLEMENTATION)
+            result = model(**inputs, output_hidden_states=True, return_dict=True)
+        except (_UnknownAttentionError, ValueError, ImportError):
+            return None
+        finally:
+            _current.reset(token)
+            change(before)
     numbers = numbers_on_demand(going.layers)
     is_stack = bool(numbers) and len(numbers) == len(going.layers) and numbers == sorted(set(numbers))
     return (result, going.layers) if is_stack else None

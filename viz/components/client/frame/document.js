@@ -10,6 +10,8 @@ const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)
 const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
 const FOOTER = '[class*="st-key-_footer_"]:not(.st-key-actions *)'; // not announced, nor that beside Share
 
+let newest = null; // of a run and of the one before there are two for a moment: what one adds the other takes away
+
 export default mount(() => new PageEnhancements());
 
 class PageEnhancements {
@@ -38,6 +40,7 @@ class PageEnhancements {
   }
 
   close() {
+    if (newest === this) newest = null;
     document.removeEventListener("keydown", apply);
     document.removeEventListener("click", order);
     document.removeEventListener("headlight-view", this.onChange);
@@ -50,6 +53,7 @@ class PageEnhancements {
   }
 
   receive({ lang, theme, figures, sidebar }) {
+    newest = this;
     this.figures.data = figures;
     say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
@@ -59,6 +63,7 @@ class PageEnhancements {
 
   /** Label new elements and add their buttons at once; measure them in the next animation frame. */
   update() {
+    if ((newest ?? this) !== this) return;
     // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
     this.address = addressHere();
     if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
@@ -88,13 +93,11 @@ const addressHere = () => location.pathname + location.search;
 function begin(theme) {
   const address = new URL(location.href),
     name = "embed_options",
-    themeOption = `${theme}_theme`;
-  const otherOptions = address.searchParams
-    .getAll(name)
-    .filter((option) => !["light_theme", "dark_theme"].includes(option));
-  if (address.searchParams.getAll(name).includes(themeOption)) return;
+    options = address.searchParams.getAll(name);
+  if (options.includes(`${theme}_theme`)) return;
   address.searchParams.delete(name);
-  for (const option of [...otherOptions, themeOption]) address.searchParams.append(name, option);
+  const others = options.filter((option) => !["light_theme", "dark_theme"].includes(option));
+  for (const option of [...others, `${theme}_theme`]) address.searchParams.append(name, option);
   location.replace(address);
 }
 

@@ -197,20 +197,9 @@ class Presenter extends View {
   }
 
   #tell() {
-    const { at, of, title, note, why, minutes, following, asks } = this.data;
-    this.channel.postMessage({
-      id: idOf(),
-      from: "page",
-      at,
-      of,
-      title,
-      note,
-      why,
-      minutes,
-      following,
-      asks,
-      blank: !this.dark.hidden,
-    });
+    const { at, of, title, note, why, minutes, following, asks } = this.data,
+      step = { at, of, title, note, why, minutes, following, asks };
+    this.channel.postMessage({ id: idOf(), from: "page", ...step, blank: !this.dark.hidden });
   }
 }
 
