@@ -37,7 +37,7 @@ def draw(context: TodayContext) -> list[Check]:
     if H < 2 or any(layer.options.get(name) is not None for name in ("bias", "score_mod")):
         st.info(t("attention_today.difference.no_pair"))
         return []
-    lam = SUBTRACTED.slider(t("attention_today.difference.lambda"), step=0.05)
+    lam = SUBTRACTED.slider(t("attention_today.difference.lambda"), 0.5, step=0.05)
     head, other = context.head, (context.head + 1) % H
     trace = subtract(layer, head, other, lam)
     maps = torch.stack([trace.first.weights, trace.second.weights, trace.weights])

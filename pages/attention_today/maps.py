@@ -15,14 +15,15 @@ def show_maps(
     *,
     key: str,
     signed: bool = False,
+    limit: float | None = None,
     columns: tuple[str, ...] = (),
 ) -> Tensor:
     """Show maps (n maps, T, columns) side by side; return them as the browser reads them, for a check.
 
-    ``signed`` colours them around 0, all on one scale. ``columns`` name the keys where these are not the text's tokens
-    alone.
+    ``signed`` colours them around 0, on one scale that ends at ``limit``, or at the largest. ``columns`` name the keys
+    where these are not the text's tokens alone.
     """
-    limit = max(float(maps.abs().max()), 1e-6) if signed else 1.0
+    limit = limit or (max(float(maps.abs().max()), 1e-6) if signed else 1.0)
     axes = context.t("attention_today.axes_signed" if signed else "attention_today.axes")
     what, labels = "scores" if signed else "weights", context.labels
     return maps_view.show_maps(

@@ -1,9 +1,10 @@
 """Attention as models of today have it: sinks, limits on scores, gates, differences, states, and who has which."""
 
-from pages.attention_today import difference, gate, nobody, state, tamed, trained, who_uses
+from pages.attention_today import difference, exclusive, gate, nobody, state, tamed, trained, who_uses
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
+from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.today.summary import summarise
 from viz.models.trained.today.train import build, measure_heads
@@ -27,11 +28,21 @@ PAGE = Page(
             formula=tamed.BOUNDS,
         ),
         Section("gate", gate.draw, code=(gates.output_gate,), formula=gate.GATE, reads_head=False),
-        Section(
-            "difference",
-            difference.draw,
-            code=(differential.attend_differential, differential.initial_share),
-            formula=difference.DIFFERENCE,
+        with_views(
+            "view",
+            Section(
+                "difference",
+                difference.draw,
+                code=(differential.attend_differential, differential.initial_share),
+                formula=difference.DIFFERENCE,
+            ),
+            Section(
+                "exclusive",
+                exclusive.draw,
+                code=(exclude_own_value, exclusive_map),
+                formula=exclusive.EXCLUSIVE,
+                shares_controls=True,
+            ),
         ),
         Section(
             "state",

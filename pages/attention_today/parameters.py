@@ -14,8 +14,8 @@ NORM_GAIN = Real("norm_gain", 1.0, low=0.5, high=3.0)
 """The gain of both norms, the same in every dimension."""
 GATED = Choice("gated", among=("head", "dimension", STANDARD))
 GATE_BIAS = Real("gate_bias", 0.0, low=-4.0, high=4.0)
-SUBTRACTED = Real("subtracted", 0.5, high=1.0)
-"""λ, the share of the second map that is taken away; 0 is standard attention."""
+SUBTRACTED = Real("subtracted", lambda default: default, high=1.0)
+"""λ, the share of the second map, or of what lies along a word's own value, that is taken away; 0 is standard."""
 STATE = Choice("state", among=("delta", "linear", STANDARD))
 FADE = Real("fade", 1.0, low=0.5, high=1.0)
 """Share of a state that stays from one token to the next."""

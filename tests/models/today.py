@@ -28,6 +28,7 @@ from viz.core.variants.today.angles import (
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
+from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import lightning_slopes, linear_map, linear_states
@@ -343,6 +344,37 @@ def deepseek_v32() -> Mapping[str, float]:
     }
 
 
+def neomme() -> Mapping[str, float]:
+    """Each head takes away its own share of what lies along the word's value; the gate comes after it.
+
+    Embeddings of the words are added to the values first; two groups of values serve six heads. Every word looks at
+    every word.
+    """
+    code = family("neomme")
+    angles = {kind: ROPE | {"partial_rotary_factor": 1.0} for kind in ("full_attention", "sliding_attention")}
+    config = transformers.NeoMMEConfig(**SIZES | {"head_dim": 12, "rope_parameters": angles})
+    module, x = fill(code.NeoMMEAttention(config, layer_idx=4)), draw(T, D_MODEL)
+    positions = code.NeoMMERotaryEmbedding(config)(x[None], torch.arange(T)[None], layer_type="full_attention")
+    added = draw(T, G * 12, seed=3)
+    with torch.no_grad():
+        output, weights = (y[0] for y in module(x[None], positions, value_embeds=added[None]))
+        q, k, v = project_inputs(module, x)
+        q, k = norm_queries_and_keys(q, k, QKNorm(place="head", eps=config.norm_eps), turn=turn)
+        v = share_kv(v + split_heads(added, G), H)
+        trace, share = attend(q, share_kv(k, H), v), module.exclusive_self_attention.alpha.tanh()[:, None, None]
+        projection = module.output_projection
+        gate = output_gate(x, projection.gate_proj.weight.T, H)
+
+        def finish(heads: Tensor) -> Tensor:
+            return projection.o_proj(concat_heads(heads * gate))
+
+        return {
+            "weights": largest_difference(trace.weights, weights),
+            "exclusive, output": largest_difference(finish(exclude_own_value(trace.output, v, share=share)), output),
+            "exclusive, map": largest_difference(finish(exclusive_map(trace.weights, v, share=share) @ v), output),
+        }
+
+
 def angular_speeds() -> Mapping[str, float]:
     """Gemma 4's proportional RoPE, relative to the fastest speed, as transformers computes it."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -368,6 +400,7 @@ FAMILIES: Mapping[str, Differences] = {
     "minimax": minimax,
     "deepseek_v3": deepseek_v3,
     "deepseek_v32": deepseek_v32,
+    "neomme": neomme,
     "speeds": angular_speeds,
 }
 

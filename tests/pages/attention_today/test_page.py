@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from string import ascii_letters
 
@@ -65,6 +66,17 @@ def test_nobody_takes_fully_masked_row():
 def test_difference_without_share_is_standard(open_app):
     app = open_app("attention_today", section="difference", subtracted=0.0, **SEEDED)
     assert T("attention_today.difference.says", sum="1", negative=0, cells=25, part="0.0%") in sentences_of(app)
+
+
+def test_exclusive_without_share_is_standard(open_app):
+    """With λ = 0 as much lies along the own values as before, and the second map is the first."""
+    app = open_app("attention_today", section="difference", view="exclusive", subtracted=0.0, **SEEDED)
+    (sentence,) = [sentence for sentence in sentences_of(app) if "squared length" in sentence]
+    before, after = re.findall(r"[\d.]+%", sentence)[:2]
+    assert before == after != "0%"
+    headers = [unpack(view.proto.bytes) for view in app.get("bidi_component") if view.proto.bytes]
+    (maps,) = (blocks["values"].reshape(3, -1) for header, blocks in headers if "maps" in header)
+    assert (maps[0] == maps[1]).all() and (maps[0] != maps[2]).any()
 
 
 def published():

@@ -94,6 +94,7 @@ PLACES = {
     "tamed scores": f"attention_today/tamed?{SEEDED}&tamed=norm",
     "output gate": f"attention_today/gate?{SEEDED}",
     "difference of two maps": f"attention_today/difference?{SEEDED}",
+    "own value": f"attention_today/exclusive?{SEEDED}&subtracted=0.8",
     "delta rule": f"attention_today/state?{SEEDED}",
     "linear attention": f"attention_today/state?{SEEDED}&state=linear&fade=0.8",
     "small decoders": f"attention_today/trained?{SEEDED}",

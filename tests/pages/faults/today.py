@@ -15,6 +15,7 @@ from viz.core.variants.today import (
     delta,
     differential,
     dilution,
+    exclusive,
     gates,
     interleaved,
     latent,
@@ -320,6 +321,21 @@ FAULTS = {
         function=selection.lost_shares,
         wrong=lambda right, weights: 1 - weights.cumsum(-1),
         places=("the 2 largest",),
+    ),
+    "only half of what lies along the own value": Fault(
+        function=exclusive.exclude_own_value,
+        wrong=lambda right, output, v, *, share: right(output, v, share=share / 2),
+        places=("own value",),
+    ),
+    "something taken away at λ = 0": Fault(
+        function=exclusive.exclude_own_value,
+        wrong=lambda right, output, v, *, share: right(output, v, share=max(share, 0.1)),
+        places=("own value", "who uses what"),
+    ),
+    "a struck-out diagonal": Fault(
+        function=exclusive.exclusive_map,
+        wrong=lambda right, weights, v, *, share: weights - torch.diag_embed(weights.diagonal(dim1=-2, dim2=-1)),
+        places=("own value", "who uses what"),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

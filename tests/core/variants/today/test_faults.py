@@ -16,6 +16,7 @@ from tests.core.variants.today import (
     test_delta,
     test_differential,
     test_dilution,
+    test_exclusive,
     test_gates,
     test_interleaved,
     test_latent,
@@ -33,6 +34,7 @@ from viz.core.variants.today import (
     delta,
     differential,
     dilution,
+    exclusive,
     gates,
     interleaved,
     latent,
@@ -236,6 +238,22 @@ FAULTS: dict[str, Fault] = {
         differential.norm_difference,
         lambda right, output, *, start: right(output, start=0.0),
         test_differential.test_norm_of_difference_equals_torch,
+    ),
+    # Exclusive self-attention
+    "the own value is not brought to length 1": (
+        exclusive.exclude_own_value,
+        lambda right, output, v, **options: output - (output * v).sum(-1, keepdim=True) * v,
+        test_exclusive.test_own_value_by_hand,
+    ),
+    "only the own word's part is taken away": (
+        exclusive.exclusive_map,
+        lambda right, weights, v, *, share=1.0: weights - share * torch.diag_embed(weights.diagonal(dim1=-2, dim2=-1)),
+        test_exclusive.test_map_gives_the_same,
+    ),
+    "each head has the first one's share": (
+        exclusive.exclude_own_value,
+        lambda right, output, v, *, share=1.0: right(output, v, share=torch.as_tensor(share).flatten()[0]),
+        test_exclusive.test_rest_is_orthogonal_to_value,
     ),
     # Without softmax
     "a token has faded when it is read at once": (

@@ -24,6 +24,7 @@ from viz.core.variants.today.angles import (
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
 from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.differential import attend_differential
+from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
 from viz.core.variants.today.gates import attend_gated
 from viz.core.variants.today.interleaved import full_layers, interleaved_masks
 from viz.core.variants.today.latent import LatentWeights, attend_absorbed, attend_latent
@@ -111,6 +112,15 @@ def differential(s: Standard) -> float:
     return _off(s, attend_differential(q, k, q, k.flip(-2), v, share=0.0, allowed=s.allowed).output)
 
 
+def exclusive(s: Standard) -> float:
+    """A share of 0: nothing is taken away along a word's own value, and its map's diagonal stays."""
+    outputs = (
+        exclude_own_value(s.trace.output, s.trace.v, share=0.0),
+        exclusive_map(s.trace.weights, s.trace.v, share=0.0) @ s.trace.v,
+    )
+    return max(_off(s, output) for output in outputs)
+
+
 def linear(s: Standard) -> float:
     """No switch of its own: without decay it is the unscaled scores of standard attention behind a causal mask."""
     q, k, _ = s.heads
@@ -188,6 +198,7 @@ SWITCHES: Mapping[str, Callable[[Standard], float]] = {
     "qk_norm": qk_norm,
     "gate": gate,
     "differential": differential,
+    "exclusive": exclusive,
     "linear": linear,
     "delta": delta,
     "latent": latent,
