@@ -62,6 +62,7 @@ MASK_CODE = {
     "window": "(torch.arange(n)[:, None] - torch.arange(n)).abs() <= {width}",
     "dilated": "((d := (torch.arange(n)[:, None] - torch.arange(n)).abs()) <= {reach}) & (d % {gap} == 0)",
     "prefix": "torch.ones(n, n).tril().bool() | (torch.arange(n) < {width})",
+    "blocks": "torch.arange(n) // {block} <= (torch.arange(n) // {block})[:, None]",
     "painted": "torch.nn.functional.pad(torch.tensor({cells}).bool(), (0, n - {side}, 0, n - {side}), value=True)",
 }
 
@@ -75,6 +76,7 @@ def mask_code(mask: specs.Mask, n: int) -> str:
         width=mask.width,
         gap=mask.gap,
         reach=mask.width * mask.gap,
+        block=max(1, mask.width),
         cells=square.tolist(),
         side=len(square),
         real=f"(torch.arange(n) >= {mask.pad})" if mask.pad_left else f"(torch.arange(n) < n - {mask.pad})",

@@ -4,7 +4,7 @@ from pages.masks import decoding, editor, layers, pitfalls, top_k
 from pages.masks.context import open_masks
 from pages.masks.opening import CausalFirst
 from viz.core.attention import row_softmax
-from viz.core.masks import causal, dilated, padding, prefix, window
+from viz.core.masks import blocks, causal, dilated, padding, prefix, window
 from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softmax_replace_1e9, through_mha
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
@@ -23,7 +23,10 @@ PAGE = CausalFirst(
     controls=Controls(mask=False),
     sections=(
         Section(
-            "editor", editor.draw, code=(causal, padding, window, dilated, prefix, row_softmax), formula=MASKED_SOFTMAX
+            "editor",
+            editor.draw,
+            code=(causal, padding, window, dilated, prefix, blocks, row_softmax),
+            formula=MASKED_SOFTMAX,
         ),
         Section("decoding", decoding.draw, code=(decode, decode_step, weight_taken_by_new_token), reads_mask=False),
         Section(

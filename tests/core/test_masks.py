@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from viz.core.masks import causal, chunks, combine, dilated, look_back, padding, prefix, window
+from viz.core.masks import blocks, causal, chunks, combine, dilated, look_back, padding, prefix, window
 
 SIZES = [(5, 5), (3, 7), (7, 3), (1, 11), (1, 1)]
 
@@ -65,6 +65,16 @@ def test_padding():
 
 
 @pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
+def test_blocks(n_queries, n_keys):
+    """From causal, blocks of one, to all open; blocks are counted from the first key."""
+    for size in (1, 2, 3, n_keys):
+        expected = by_pairs(n_queries, n_keys, lambda i, j, size=size: any(m <= i for m in range(j - j % size, j + 1)))
+        assert torch.equal(blocks(n_queries, n_keys, size), expected)
+    assert torch.equal(blocks(n_queries, n_keys, 1), causal(n_queries, n_keys))
+    assert blocks(n_keys, n_keys, n_keys).all()
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), SIZES)
 @pytest.mark.parametrize(("width", "step"), [(0, 3), (2, 1), (2, 3), (1, 20)])
 def test_dilated(n_queries, n_keys, width, step):
     places = {step * i for i in range(-width, width + 1)}
@@ -90,6 +100,7 @@ def test_combine_is_and():
         (lambda: window(3, 3, -1), "width=-1 must be at least 0"),
         (lambda: look_back(3, 3, 0), "size=0 must be at least 1"),
         (lambda: chunks(3, 3, 0), "size=0 must be at least 1"),
+        (lambda: blocks(3, 3, 0), "size=0 must be at least 1"),
         (lambda: dilated(3, 3, -1, 2), "width=-2 must be at least 0"),
         (lambda: dilated(3, 3, 1, 0), "step=0 must be at least 1"),
         (lambda: prefix(3, 5, 6), "n_prefix=6 is not between 0 and n_keys=5"),

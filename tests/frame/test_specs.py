@@ -22,6 +22,7 @@ def test_kinds_equal_the_cores(n_queries, n_keys):
         ("both",): masks.causal(*sizes) & real, ("both", "left"): masks.causal(*sizes) & padded,
         ("window",): masks.window(*sizes, 2), ("dilated",): masks.dilated(*sizes, 2, 3),
         ("prefix",): masks.prefix(*sizes, min(2, n_keys)), ("painted",): full,
+        ("blocks",): masks.blocks(*sizes, 2),
     }  # fmt: skip
     assert {kind for kind, *_ in expected} == set(specs.MASKS)
     for (kind, *side), expected_mask in expected.items():

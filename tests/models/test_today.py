@@ -5,7 +5,7 @@ import torch
 import transformers
 
 from tests.models import today
-from viz.core.masks import chunks, look_back
+from viz.core.masks import blocks, chunks, look_back
 from viz.core.variants.layer_sharing import kv_sources
 from viz.core.variants.today.interleaved import full_layers
 
@@ -34,6 +34,17 @@ def test_masks_equal_transformers(size):
     chunk = chunked_causal_mask_function(size, torch.zeros(1, dtype=torch.long))
     for theirs, ours in ((window, look_back), (chunk, chunks)):
         assert torch.equal(theirs(0, 0, places[:, None], places), ours(n, n, size))
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 20])
+def test_blocks_equal_transformers(size):
+    """Causal, or in the same block: so the library lays blocks over a causal mask."""
+    from transformers.masking_utils import blockwise_overlay, causal_mask_function, or_masks
+
+    n = 11
+    places = torch.arange(n)
+    theirs = or_masks(causal_mask_function, blockwise_overlay(places[None] // size))
+    assert torch.equal(theirs(0, 0, places[:, None], places), blocks(n, n, size))
 
 
 PATTERNS = {

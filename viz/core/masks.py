@@ -90,6 +90,14 @@ def look_back(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
     return window(n_queries, n_keys, size - 1) & causal(n_queries, n_keys)
 
 
+def _blocks_ahead(n_queries: int, n_keys: int, size: int) -> Tensor:
+    """The key's block of ``size`` tokens minus the query's, for every pair; blocks are counted from the first key."""
+    if size < 1:
+        raise ValueError(f"size={size} must be at least 1")
+    key = torch.arange(n_keys)
+    return key // size - (key - _offsets(n_queries, n_keys)) // size
+
+
 def chunks(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
     r"""Causal inside blocks of ``size`` tokens, closed between them: the first token of a block sees itself alone.
 
@@ -106,11 +114,24 @@ def chunks(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
                 [1, 1, 0],
                 [0, 0, 1]], dtype=torch.int32)
     """
-    if size < 1:
-        raise ValueError(f"size={size} must be at least 1")
-    block = torch.arange(n_keys) // size
-    query_block = (torch.arange(n_queries) + n_keys - n_queries).div(size, rounding_mode="floor")
-    return (query_block[:, None] == block) & causal(n_queries, n_keys)
+    return (_blocks_ahead(n_queries, n_keys, size) == 0) & causal(n_queries, n_keys)
+
+
+def blocks(n_queries: int, n_keys: int, size: int) -> Bool[Tensor, "Q K"]:
+    r"""Block diffusion: a token looks at its own block of ``size`` tokens, later ones too, and at all blocks before.
+
+    .. math:: \lfloor j / w \rfloor \le \lfloor i / w \rfloor
+
+    Arriola et al. 2025; LLaDA2 and SDAR write one block after another. With ``size=1`` it is :func:`causal`, with
+    ``size >= n_keys`` all is open.
+
+    Example:
+        >>> blocks(3, 3, 2).int()
+        tensor([[1, 1, 0],
+                [1, 1, 0],
+                [1, 1, 1]], dtype=torch.int32)
+    """
+    return _blocks_ahead(n_queries, n_keys, size) <= 0
 
 
 def dilated(n_queries: int, n_keys: int, width: int, step: int) -> Bool[Tensor, "Q K"]:
@@ -123,12 +144,10 @@ def dilated(n_queries: int, n_keys: int, width: int, step: int) -> Bool[Tensor, 
         ValueError: if ``width`` is negative or ``step`` is below 1.
 
     Example:
-        >>> dilated(5, 5, 1, 2).int()
-        tensor([[1, 0, 1, 0, 0],
-                [0, 1, 0, 1, 0],
-                [1, 0, 1, 0, 1],
-                [0, 1, 0, 1, 0],
-                [0, 0, 1, 0, 1]], dtype=torch.int32)
+        >>> dilated(3, 3, 1, 2).int()
+        tensor([[1, 0, 1],
+                [0, 1, 0],
+                [1, 0, 1]], dtype=torch.int32)
     """
     if step < 1:
         raise ValueError(f"step={step} must be at least 1")

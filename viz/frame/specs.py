@@ -14,7 +14,7 @@ from viz.core import masks
 from viz.frame.mask_code import from_code
 from viz.models import registry
 
-MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "painted")
+MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "blocks", "painted")
 """Codes of the masks a user may lay over every head; "own" adds none to what the source has."""
 
 
@@ -50,7 +50,7 @@ class Source:
 class Mask:
     """A mask for every head.
 
-    ``width`` is the reach of a window, how many a dilated one has on each side, or the prefix's length, in tokens;
+    ``width`` is the reach of a window, how many a dilated one has on each side, or a prefix's or block's length;
     ``gap`` is from one position of a dilated window to the next. ``pad`` tokens at the end of the text (or its
     beginning, if ``pad_left``) count as padding. ``painted`` is a square mask as :func:`viz.frame.mask_code.to_code`
     writes it, laid over the first tokens; the others stay open.
@@ -74,6 +74,7 @@ class Mask:
             "window": lambda: masks.window(*sizes, self.width),
             "dilated": lambda: masks.dilated(*sizes, self.width, self.gap),
             "prefix": lambda: masks.prefix(*sizes, min(self.width, n_keys)),
+            "blocks": lambda: masks.blocks(*sizes, max(1, self.width)),
             "painted": lambda: self._around_painted(*sizes) if self.painted else None,
         }
         return rules[self.kind]()

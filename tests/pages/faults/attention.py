@@ -217,6 +217,9 @@ FAULTS = {
     "a prefix one long": Fault(
         function=masks.prefix, wrong=lambda right, n, m, k: right(n, m, min(m, k + 1)), places=("every mask",)
     ),
+    "a block one short": Fault(
+        function=masks.blocks, wrong=lambda right, n, m, size: right(n, m, max(1, size - 1)), places=("every mask",)
+    ),
     "one token of padding left open": Fault(
         function=masks.padding,
         wrong=lambda right, lengths, n: right([min(n, length + 1) for length in lengths], n),

@@ -25,6 +25,7 @@ def mask_by_rule(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
         "both": real & (query >= key),
         "window": apart <= mask.width,
         "dilated": (apart <= mask.width * mask.gap) & (apart % mask.gap == 0),
+        "blocks": key - key % max(1, mask.width) <= query,
         "prefix": (key < mask.width) | (query >= key),
     }
     if mask.kind == "painted" and mask.painted:

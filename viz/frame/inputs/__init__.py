@@ -259,8 +259,8 @@ def chosen_mask() -> specs.Mask:
     """The mask of the link, with those of its parameters that matter to its kind."""
     kind = MASK.read()
     details: dict[str, Any] = {}
-    if kind in ("window", "dilated", "prefix"):
-        details["width"] = WIDTH.read()
+    if kind in ("window", "dilated", "prefix", "blocks"):
+        details["width"] = WIDTH.variant(low=int(kind == "blocks")).read()
     if kind == "dilated":
         details["gap"] = GAP.read()
     if kind in ("padding", "both"):
@@ -272,8 +272,8 @@ def chosen_mask() -> specs.Mask:
 
 def mask_details(t: Translate, kind: str) -> None:
     """The controls that a kind of mask has beside its name."""
-    if kind in ("window", "dilated", "prefix"):
-        WIDTH.slider(t(f"choice.width_{kind}"))
+    if kind in ("window", "dilated", "prefix", "blocks"):
+        WIDTH.variant(low=int(kind == "blocks")).slider(t(f"choice.width_{kind}"))
     if kind == "dilated":
         GAP.slider(t("choice.gap"))
     if kind in ("padding", "both"):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.core import test_masks
 from tests.core.cost import test_mixed
 from tests.core.variants import test_layer_sharing
 from tests.core.variants.today import (
@@ -331,6 +332,16 @@ FAULTS: dict[str, Fault] = {
         lambda right, n_queries, n_keys, size: masks.window(n_queries, n_keys, size - 1)
         & masks.causal(n_queries, n_keys),
         test_interleaved.test_masks_follow_the_pattern,
+    ),
+    "a block ends one token early": (
+        masks.blocks,
+        lambda right, n_queries, n_keys, size: right(n_queries, n_keys, max(1, size - 1)),
+        lambda: test_masks.test_blocks(7, 7),
+    ),
+    "blocks are closed to the future": (
+        masks.blocks,
+        lambda right, n_queries, n_keys, size: right(n_queries, n_keys, size) & masks.causal(n_queries, n_keys),
+        lambda: test_masks.test_blocks(7, 7),
     ),
     "the full layer begins its period": (
         interleaved.full_layers,
