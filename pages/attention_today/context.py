@@ -36,6 +36,13 @@ class Layer:
         """The factor of the scores."""
         return float(self.options.get("scale") or self.q.shape[-1] ** -0.5)
 
+    def mask_of(self, head: int) -> Tensor | None:
+        """A head's own mask, (n, n); None where it may look everywhere."""
+        allowed: Tensor | None = self.options.get("allowed")
+        if allowed is None or allowed.ndim < 3:
+            return allowed
+        return allowed[head] if len(allowed) > 1 else allowed[0]
+
     def attend(self, **options: Any) -> AttentionTrace:
         """Attend with the layer's own options, of which ``options`` replace some."""
         return attend(self.q, self.k, self.v, **{**self.options, **options})

@@ -18,13 +18,12 @@ DIFFERENCE = (
     r"\lambda \operatorname{softmax}(Q_2 K_2^\top / \sqrt d)\big) V"
 )
 
+CODE = (attend_differential, initial_share)
+
 
 def subtract(layer: Layer, head: int, other: int, lam: float) -> DifferentialTrace:
     """Attend with the map of ``head`` minus λ times that of ``other``."""
-    allowed = layer.options.get("allowed")
-    mask = allowed[head] if allowed is not None and allowed.ndim > 2 and len(allowed) > 1 else allowed
-    mask = mask[0] if mask is not None and mask.ndim > 2 else mask
-    q, k = layer.q, layer.k
+    q, k, mask = layer.q, layer.k, layer.mask_of(head)
     return attend_differential(
         q[head], k[head], q[other], k[other], layer.v[head], share=lam, allowed=mask, scale=layer.scale
     )

@@ -22,6 +22,8 @@ EXCLUSIVE = (
     r" \qquad \Longleftrightarrow \qquad A_{ii} \mapsto A_{ii} - \lambda \sum_j A_{ij}\, (v_j \cdot \hat v_i) / \|v_i\|"
 )
 
+CODE = (exclude_own_value, exclusive_map)
+
 
 def own_closed(layer: Layer) -> dict[str, Tensor | None]:
     """Return the mask of the layer with the own word's cell closed, as an option of its attention."""

@@ -1,10 +1,11 @@
 """Attention as models of today have it: sinks, limits on scores, gates, differences, states, and who has which."""
 
-from pages.attention_today import difference, exclusive, gate, nobody, state, tamed, trained, who_uses
+from functools import partial
+
+from pages.attention_today import chosen, difference, exclusive, gate, nobody, state, tamed, trained, who_uses
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
-from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
-from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
+from viz.core.variants.today import gates, sinks, switches
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.today.summary import summarise
 from viz.models.trained.today.train import build, measure_heads
@@ -21,35 +22,20 @@ PAGE = Page(
             formula=nobody.SINK,
             knows=("sink",),
         ),
-        Section(
-            "tamed",
-            tamed.draw,
-            code=(bounded_scores.soft_cap, bounded_scores.norm_queries_and_keys, bounded_scores.largest_score),
-            formula=tamed.BOUNDS,
-        ),
+        Section("tamed", tamed.draw, tamed.CODE, tamed.BOUNDS),
         Section("gate", gate.draw, code=(gates.output_gate,), formula=gate.GATE, reads_head=False),
         with_views(
             "view",
-            Section(
-                "difference",
-                difference.draw,
-                code=(differential.attend_differential, differential.initial_share),
-                formula=difference.DIFFERENCE,
-            ),
-            Section(
-                "exclusive",
-                exclusive.draw,
-                code=(exclude_own_value, exclusive_map),
-                formula=exclusive.EXCLUSIVE,
-                shares_controls=True,
-            ),
+            Section("difference", difference.draw, difference.CODE, difference.DIFFERENCE),
+            Section("exclusive", exclusive.draw, exclusive.CODE, exclusive.EXCLUSIVE, shares_controls=True),
         ),
-        Section(
-            "state",
-            state.draw,
-            code=(linear.linear_map, linear.linear_states, delta.delta_map, delta.delta_states, delta.recall_errors),
-            formula=state.STATES,
-            reads_mask=False,
+        Section("state", state.draw, state.CODE, state.STATES, reads_mask=False),
+        with_views(
+            "view",
+            *(
+                Section(way, partial(chosen.draw, way=way), *chosen.WAYS[way], shares_controls=way != "chosen")
+                for way in chosen.WAYS
+            ),
         ),
         with_views(
             "view",

@@ -29,6 +29,8 @@ STATES = (
     r"o = S^\top q / \sqrt d"
 )
 
+CODE = (linear_map, linear_states, delta_map, delta_states, recall_errors)
+
 
 def map_of(layer: Layer, kind: str, beta: float, fade: float) -> Tensor:
     """Return what each token takes from each value in every head, (H, T, T); standard attention is causal here."""

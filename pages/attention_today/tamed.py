@@ -27,6 +27,8 @@ BOUNDS = (
     r"|\hat q \cdot \hat k| / \sqrt{d} \le \sqrt{d}\, \max_j |\gamma_{q,j} \gamma_{k,j}|"
 )
 
+CODE = (soft_cap, norm_queries_and_keys, largest_score)
+
 
 def norm_of(layer: Layer, gain: float) -> QKNorm:
     """Return a norm of each head by itself, of queries and keys as they are compared."""

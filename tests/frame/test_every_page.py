@@ -206,7 +206,9 @@ OFF = {
     "cost": {"cost_n": 10**12, "cost_d": 997, "cost_k": 15, "cost_h": 997, "cost_how": "exact", "cost_fixed": 1},
     "share_kv": {"n_kv_heads": 1, "mla_form": "absorbed", "reading_layer": 2},
     "masks": {"near_size": 1, "stack": 1, "keep": 6, "mask_late": 1},
-    "attention_today": {"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off"},
+    "attention_today": {
+        **{"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off", "near_size": 1}
+    },
     "convolution": {"kernel": "random", "k": 5, "n_filters": 4, "channel": 2},
 }
 """Settings of pages at an end of their range."""

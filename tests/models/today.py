@@ -26,6 +26,7 @@ from viz.core.variants.today.angles import (
     temperatures,
 )
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
+from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
@@ -321,26 +322,93 @@ def count_cached_numbers() -> int:
     return (layer.keys.numel() + layer.values.numel()) // T
 
 
-def deepseek_v32() -> Mapping[str, float]:
+def token_indexer(name: str, prefix: str, pairing: Any) -> Mapping[str, float]:
     """The largest scores of a small scorer as a mask, then latent attention behind it.
 
-    Seven heads: with three ReLU leaves several scores at exactly 0, and the family takes any of equals.
+    Seven heads: with three ReLU leaves several scores at exactly 0, and the family takes any of equals. RoPE pairs
+    halves in DeepSeek's scorer and neighbours in GLM's.
     """
     sizes = {"index_topk": 5, "index_n_heads": 7, "index_head_dim": 14}
-    module, config, x, positions = like_llama("deepseek_v32", "DeepseekV32", **LATENT_SIZES | sizes)
+    module, config, x, positions = like_llama(name, prefix, **LATENT_SIZES | sizes)
     output, weights = run(module, x, positions)
     ours, indexer = latent_weights(module, config), module.indexer
     with torch.no_grad():
         source = module.q_a_layernorm(module.q_a_proj(x))
-        q = partial_rope(split_heads(indexer.wq_b(source), 7), 4, base=BASE, pairing="halves")
-        k = partial_rope(indexer.k_norm(indexer.wk(x)), 4, base=BASE, pairing="halves")
+        q = partial_rope(split_heads(indexer.wq_b(source), 7), 4, base=BASE, pairing=pairing)
+        k = partial_rope(indexer.k_norm(indexer.wk(x)), 4, base=BASE, pairing=pairing)
         scores = index_scores(q, k, indexer.weights_proj(x))
     allowed = top_k_mask(scores, 5, allowed=causal(T, T))
     trace = attend_latent(x, ours, turn=adjacent, allowed=allowed)
     return {
         "cells of the mask that differ": float(((weights[0] > 0) != allowed).sum()),
+        "rows that drop the own word, none": float(bool(allowed.diagonal().all())),
         "top-k, weights": largest_difference(trace.attention.weights, weights),
         "top-k, output": largest_difference(trace.output, output),
+    }
+
+
+def _gemma_norm(x: Tensor, module: Any) -> Tensor:
+    """The norm of both families: its gain is 1 + weight."""
+    return rms_norm(x, NormWeights(gain=1 + module.weight, eps=module.eps))
+
+
+def minimax_m3_vl() -> Mapping[str, float]:
+    """Blocks of 3 keys, 2 kept: each group of heads has a scorer's head, and the own block is always among them."""
+    sizes = {
+        "layer_types": ["minimax_m3_sparse"] * 5, "index_n_heads": G, "index_head_dim": 14, "index_block_size": 3,
+        "index_topk_blocks": 2, "num_local_experts": 2, "rope_parameters": ROPE | {"partial_rotary_factor": 0.4},
+        "bos_token_id": 1, "eos_token_id": 2,
+    }  # fmt: skip
+    code = family("minimax_m3_vl")
+    config = transformers.MiniMaxM3VLTextConfig(**SIZES | sizes)
+    module, x = fill(code.MiniMaxM3VLAttention(config, layer_idx=0)), draw(T, D_MODEL)
+    output, weights = run(module, x, code.MiniMaxM3VLRotaryEmbedding(config)(x[None], torch.arange(T)[None]))
+    indexer, move = module.indexer, partial(partial_rope, rotary_dim=4, base=BASE, pairing="halves")
+    with torch.no_grad():
+        q_scorer = move(_gemma_norm(split_heads(indexer.q_proj(x), G), indexer.q_norm))
+        scores = q_scorer @ move(_gemma_norm(indexer.k_proj(x), indexer.k_norm)).mT
+        q, k, v = project_inputs(module, x)
+        q, k = move(_gemma_norm(q, module.q_norm)), move(_gemma_norm(k, module.k_norm))
+    allowed = block_mask(scores, 2, 3, allowed=causal(T, T)).repeat_interleave(H // G, 0)
+    trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=allowed)
+    return {
+        "cells of the mask that differ": float(((weights > 0) != allowed).sum()),
+        "both groups choose alike": float(torch.equal(allowed[0], allowed[-1])),
+        "blocks, weights": largest_difference(trace.weights, weights),
+        "blocks, output": largest_difference(project_output(module, trace.output), output),
+    }
+
+
+def qwen4_exp() -> Mapping[str, float]:
+    """One block of 3 pooled keys, normed as a mean and turned at their first place; a gate on the output."""
+    sizes: dict[str, Any] = {
+        "indexer_n_heads": 7, "indexer_kv_heads": 1, "indexer_head_dim": 14, "indexer_budget": 3, "num_experts": 2,
+        "indexer_compress_ratio": 3, "num_experts_per_tok": 1, "layer_types": ["indexed_attention"] * 5,
+        "rope_parameters": ROPE | {"partial_rotary_factor": 0.4},
+    }  # fmt: skip
+    module, _, x, positions = like_llama("qwen4_exp", "Qwen4ExpText", **sizes)
+    output, weights = run(module, x, positions)
+    indexer, move = module.indexer, partial(partial_rope, rotary_dim=4, base=BASE, pairing="halves")
+
+    def finish(means: Tensor, starts: Tensor) -> Tensor:
+        # A turn of all places, of which each block needs that of its first.
+        normed = _gemma_norm(means, indexer.k_layernorm)
+        at_all = move(normed[..., None, :].expand(*normed.shape[:-1], T, -1))
+        return at_all.take_along_dim(starts[..., None, None], -2)[..., 0, :]
+
+    with torch.no_grad():
+        q_scorer, k_scorer = indexer.index_qk_proj(x).split([7 * 14, 14], -1)
+        q_scorer = move(_gemma_norm(split_heads(q_scorer, 7), indexer.q_layernorm))
+        allowed = pooled_mask(q_scorer, k_scorer, 1, 3, allowed=causal(T, T), finish=finish)
+        q, w_gate = (part.contiguous() for part in split_heads(module.q_proj(x), H).chunk(2, -1))
+        k, v = (split_heads(getattr(module, f"{name}_proj")(x), G) for name in "kv")
+        q, k = move(_gemma_norm(q, module.q_norm)), move(_gemma_norm(k, module.k_norm))
+        trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=allowed)
+    return {
+        "cells of the mask that differ": float(((weights[0] > 0) != allowed).sum()),
+        "rows that drop the own word, none": float(bool(allowed.diagonal().all())),
+        "pooled blocks, weights": largest_difference(trace.weights, weights),
+        "pooled blocks, output": largest_difference(project_output(module, trace.output * w_gate.sigmoid()), output),
     }
 
 
@@ -399,7 +467,10 @@ FAMILIES: Mapping[str, Differences] = {
     "diffllama": diffllama,
     "minimax": minimax,
     "deepseek_v3": deepseek_v3,
-    "deepseek_v32": deepseek_v32,
+    "deepseek_v32": partial(token_indexer, "deepseek_v32", "DeepseekV32", "halves"),
+    "glm_moe_dsa": partial(token_indexer, "glm_moe_dsa", "GlmMoeDsa", "adjacent"),
+    "minimax_m3_vl": minimax_m3_vl,
+    "qwen4_exp": qwen4_exp,
     "neomme": neomme,
     "speeds": angular_speeds,
 }

@@ -79,6 +79,17 @@ def test_exclusive_without_share_is_standard(open_app):
     assert (maps[0] == maps[1]).all() and (maps[0] != maps[2]).any()
 
 
+@pytest.mark.parametrize("way", ["chosen", "chosen_blocks", "chosen_means"])
+def test_every_key_chosen_loses_nothing(open_app, way):
+    """With k as large as the text; with k = 1 something is lost, of blocks too."""
+    losses, link = [], SEEDED | {"section": "chosen", "view": way, "mask": "causal", "text": "a b c d e f g h i"}
+    for k in (9, 1):
+        app = open_app("attention_today", near_size=k, **link)
+        (sentence,) = [sentence for sentence in sentences_of(app) if "Rows of head" in sentence]
+        losses.append(re.findall(r"[\d.]+%", sentence))
+    assert losses[0] == ["0.0%", "0.0%"] and "0.0%" not in losses[1]
+
+
 def published():
     """The published configurations among the page's models."""
     configs = json.loads((ROOT / "tools" / "published.json").read_text("utf8"))

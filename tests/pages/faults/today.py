@@ -12,6 +12,7 @@ from viz.core.variants import encodings, layer_sharing
 from viz.core.variants.today import (
     angles,
     bounded_scores,
+    chosen_blocks,
     delta,
     differential,
     dilution,
@@ -336,6 +337,33 @@ FAULTS = {
         function=exclusive.exclusive_map,
         wrong=lambda right, weights, v, *, share: weights - torch.diag_embed(weights.diagonal(dim1=-2, dim2=-1)),
         places=("own value", "who uses what"),
+    ),
+    "chosen after closed keys count": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, *, allowed: right(scores, top_k) & allowed,
+        places=("chosen keys",),
+    ),
+    "a scorer of the opposite sign": Fault(
+        function=selection.index_scores,
+        wrong=lambda right, q, k, weights: right(-q, k, weights),
+        places=("chosen keys", "pooled blocks"),
+    ),
+    "blocks one key longer": Fault(
+        function=chosen_blocks.block_mask,
+        wrong=lambda right, scores, n_blocks, size, **options: right(scores, n_blocks, size + 1, **options),
+        places=("chosen blocks",),
+    ),
+    "never all blocks": Fault(
+        function=chosen_blocks.block_mask,
+        wrong=lambda right, scores, n_blocks, size, **options: right(scores, 1, size, **options),
+        places=("chosen blocks", "who uses what"),
+    ),
+    "pooled blocks without the words left over": Fault(
+        function=chosen_blocks.pooled_mask,
+        wrong=lambda right, q, k, n_blocks, size, *, allowed: (
+            right(q, k, n_blocks, size, allowed=allowed) & (torch.arange(len(k)) < len(k) // size * size)
+        ),
+        places=("pooled blocks", "who uses what"),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

@@ -14,6 +14,7 @@ from tests.core.variants import test_layer_sharing
 from tests.core.variants.today import (
     test_angles,
     test_bounded_scores,
+    test_chosen_blocks,
     test_delta,
     test_differential,
     test_dilution,
@@ -32,6 +33,7 @@ from viz.core.variants import layer_sharing
 from viz.core.variants.today import (
     angles,
     bounded_scores,
+    chosen_blocks,
     delta,
     differential,
     dilution,
@@ -378,6 +380,16 @@ FAULTS: dict[str, Fault] = {
         selection.lost_shares,
         lambda right, weights: 1 - weights.cumsum(-1),
         test_selection.test_lost_shares_by_hand,
+    ),
+    "the own block has no privilege": (
+        chosen_blocks.block_mask,
+        lambda right, scores, *args, **options: right(scores.roll(1, -2), *args, **options),
+        test_chosen_blocks.check_blocks,
+    ),
+    "pooled blocks are counted from the first key": (
+        chosen_blocks.pooled_mask,
+        lambda right, q, k, *args, allowed=None: right(q, k, *args) & allowed,
+        test_chosen_blocks.check_blocks,
     ),
     "layers read keys of another kind": (
         layer_sharing.kv_sources, ignore_layer_kind, test_layer_sharing.test_kv_sources_follow_the_kind,

@@ -3,9 +3,7 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor
-
-TINY = 1e-12
-"""A shorter value has no direction: nothing is taken away along it (as in ``torch.nn.functional.normalize``)."""
+from torch.nn.functional import normalize
 
 
 def exclude_own_value(
@@ -16,18 +14,14 @@ def exclude_own_value(
     .. math:: o_i \mapsto o_i - \tanh(\alpha_h)\, (o_i \cdot \hat v_i)\, \hat v_i, \qquad \hat v_i = v_i / \|v_i\|
 
     2603.09078; NeoMME 2026 learns an α for each head, from 0 on. It is no struck-out diagonal: what other words brought
-    along :math:`\hat v_i` goes too. With a share of 1 the rest is orthogonal to the word's value. Standard at 0.
-
-    Args:
-        output: what the heads give, before a gate and W_O.
-        v: the values, for each query head.
-        share: tanh α, for all heads or for each.
+    along :math:`\hat v_i` goes too. With a ``share``, tanh α, of 1 the rest is orthogonal to the word's value. Standard
+    at 0.
 
     Example:
         >>> exclude_own_value(torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 2.0]]))
         tensor([[3., 0.]])
     """
-    direction = v / v.norm(dim=-1, keepdim=True).clamp(min=TINY)
+    direction = normalize(v, dim=-1)
     along = (output * direction).sum(-1, keepdim=True)
     return output - share * along * direction
 
@@ -48,6 +42,6 @@ def exclusive_map(
         tensor([[-0.5000,  0.5000],
                 [ 0.5000, -0.5000]])
     """
-    length = v.norm(dim=-1, keepdim=True).clamp(min=TINY)
-    along = (weights @ v * v / length.square()).sum(-1)
+    # A value as short as this has no direction, as ``normalize`` has it.
+    along = (weights @ v * normalize(v, dim=-1)).sum(-1) / v.norm(dim=-1).clamp(min=1e-12)
     return weights - share * torch.diag_embed(along)

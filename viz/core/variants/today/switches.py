@@ -22,6 +22,7 @@ from viz.core.variants.today.angles import (
     yarn_gain,
 )
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
+from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
 from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.differential import attend_differential
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
@@ -114,11 +115,9 @@ def differential(s: Standard) -> float:
 
 def exclusive(s: Standard) -> float:
     """A share of 0: nothing is taken away along a word's own value, and its map's diagonal stays."""
-    outputs = (
-        exclude_own_value(s.trace.output, s.trace.v, share=0.0),
-        exclusive_map(s.trace.weights, s.trace.v, share=0.0) @ s.trace.v,
-    )
-    return max(_off(s, output) for output in outputs)
+    v = s.trace.v
+    by_map = exclusive_map(s.trace.weights, v, share=0.0) @ v
+    return max(_off(s, exclude_own_value(s.trace.output, v, share=0.0)), _off(s, by_map))
 
 
 def linear(s: Standard) -> float:
@@ -158,11 +157,15 @@ def windows(s: Standard) -> float:
 
 
 def selection(s: Standard) -> float:
-    """As many keys kept as there are, chosen by a scorer made of the heads' own queries."""
+    """As many keys kept as there are, or blocks of three, chosen by a scorer made of the heads' own queries."""
     q, k, v = s.heads
     scores = index_scores(q, k[0], s.x.new_ones(s.n_tokens, len(q)))
-    allowed = top_k_mask(scores, s.n_tokens, allowed=s.allowed)
-    return _off(s, attend(q, k, v, allowed=allowed).output)
+    masks = (
+        top_k_mask(scores, s.n_tokens, allowed=s.allowed),
+        block_mask(scores, s.n_tokens, 3, allowed=s.allowed),
+        pooled_mask(q, k[0], s.n_tokens, 3, allowed=s.allowed),
+    )
+    return max(_off(s, attend(q, k, v, allowed=mask).output) for mask in masks)
 
 
 def layers(s: Standard) -> float:
