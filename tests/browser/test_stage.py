@@ -69,6 +69,9 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("step-by-step", {"section": "own_numbers"}),
     ("heads", {"section": "compare"}),
     ("stacking", {"section": "gradient"}),
+    ("attention-today", {"section": "difference"}),
+    ("attention-today", {"section": "chosen"}),
+    ("convolution", {"section": "training"}),
 ]
 
 
@@ -211,3 +214,11 @@ def test_shrunk_picture_regrows_when_room_returns(visit):
     eventually(lambda: shows(True))
     picture.evaluate("view => { view.style.paddingBottom = ''; }")
     eventually(lambda: shows(False))
+
+
+def test_maps_go_before_a_larger_chart_below(visit):
+    """What stands first is shown, also where each of two maps side by side has less than the chart's room."""
+    page = visit("attention-today", section="state", present=1, viewport=(1920, 1080))
+    eventually(lambda: _assert_settled(page))
+    expect(page.locator(".st-key-state_maps")).to_be_visible()
+    expect(page.locator(".st-key-state_sizes")).not_to_be_visible()

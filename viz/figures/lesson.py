@@ -22,7 +22,7 @@ def centres(paths: Tensor, alpha: Tensor, *, x_title: str, y_title: str, head: s
     heads = range(paths.shape[1])
     shifts: dict[str, Any] = {"zeroline": False, "dtick": 1, "constrain": "domain"}
     layout = base_layout(
-        430,
+        340,
         shapes=[*(_window(paths[-1, h], alpha[h], HEADS[h % len(HEADS)]) for h in heads), *_kernel_cells()],
         xaxis=axis(x_title, limits=(-REACH, REACH), **shifts),
         yaxis=axis(y_title, limits=(REACH, -REACH), scaleanchor="x", **shifts),

@@ -266,17 +266,18 @@ function nextLayout(tries) {
   return factor ? { factor, belows: [] } : null;
 }
 
-/** The first large picture, and those beside it, the highest of each column: what stands below it has no room. */
+/** The first row that is large, the highest of each column: what stands below it has no room. */
 function firstRow(pictures) {
-  const boxes = pictures.map((picture) => [picture, picture.getBoundingClientRect()]),
-    area = ([, { width, height }]) => width * Math.min(height, innerHeight),
-    most = Math.max(0, ...boxes.map(area)),
-    first = boxes.find((entry) => area(entry) >= 0.4 * most)?.[1];
+  const boxes = pictures.map((picture) => [picture, picture.getBoundingClientRect()]);
   const over = (a, b, start, end) => Math.min(a[end], b[end]) - Math.max(a[start], b[start]),
-    isBeside = ([, box]) => over(box, first, "top", "bottom") > 0.5 * Math.min(box.height, first.height),
-    row = boxes.filter(isBeside),
-    isBelow = ([, a], [, b]) => a.top >= b.bottom && over(a, b, "left", "right") > 0;
-  return row.filter((entry) => !row.some((other) => isBelow(entry, other))).map(([picture]) => picture);
+    rowOf = ([, first]) =>
+      boxes.filter(([, box]) => over(box, first, "top", "bottom") > 0.5 * Math.min(box.height, first.height)),
+    area = (sum, [, { width, height }]) => sum + width * Math.min(height, innerHeight);
+  const rows = boxes.map(rowOf),
+    areas = rows.map((row) => row.reduce(area, 0)),
+    first = rows[areas.findIndex((each) => each >= 0.4 * Math.max(...areas))] ?? [];
+  const isBelow = ([, a], [, b]) => a.top >= b.bottom && over(a, b, "left", "right") > 0;
+  return first.filter((entry) => !first.some((other) => isBelow(entry, other))).map(([picture]) => picture);
 }
 
 /** The area of the box around what is drawn in a view, in its own square pixels. */
