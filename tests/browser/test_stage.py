@@ -217,7 +217,7 @@ def test_shrunk_picture_regrows_when_room_returns(visit):
 
 
 def test_maps_go_before_a_larger_chart_below(visit):
-    """What stands first is shown, also where each of two maps side by side has less than the chart's room."""
+    """A first row of two maps is shown, though each of them has less room than the chart below."""
     page = visit("attention-today", section="state", present=1, viewport=(1920, 1080))
     eventually(lambda: _assert_settled(page))
     expect(page.locator(".st-key-state_maps")).to_be_visible()
