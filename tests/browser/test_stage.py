@@ -216,7 +216,7 @@ def test_shrunk_picture_regrows_when_room_returns(visit):
     eventually(lambda: shows(False))
 
 
-def test_maps_go_before_a_larger_chart_below(visit):
+def test_maps_go_before_a_larger_chart(visit):
     """A first row of two maps is shown, though each of them has less room than the chart below."""
     page = visit("attention-today", section="state", present=1, viewport=(1920, 1080))
     eventually(lambda: _assert_settled(page))

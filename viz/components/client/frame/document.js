@@ -96,8 +96,8 @@ function begin(theme) {
     options = address.searchParams.getAll(name);
   if (options.includes(`${theme}_theme`)) return;
   address.searchParams.delete(name);
-  const others = options.filter((option) => !["light_theme", "dark_theme"].includes(option));
-  for (const option of [...others, `${theme}_theme`]) address.searchParams.append(name, option);
+  const rest = options.filter((option) => !["light_theme", "dark_theme"].includes(option));
+  for (const option of [...rest, `${theme}_theme`]) address.searchParams.append(name, option);
   location.replace(address);
 }
 
