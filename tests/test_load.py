@@ -68,24 +68,6 @@ def test_five_users_are_answered(warm, running):
 
 
 @pytest.mark.long
-def test_typed_text_is_in_link(running):
-    """A typed text is in the link, and a tab opened by the link shows the same."""
-    url, _ = running
-
-    async def both() -> tuple[Tab, Tab]:
-        async with Tab(url) as first_tab, Tab(url) as second_tab:
-            await first_tab.open("masks")
-            await first_tab.change(text="giraffes & 100% elephants", layer=5.0)
-            await second_tab.open("masks", text="giraffes & 100% elephants", layer=5)
-            return first_tab, second_tab
-
-    first_tab, second_tab = finish(both())
-    assert first_tab.query == second_tab.query == "text=giraffes+%26+100%25+elephants&layer=5"
-    assert first_tab.value("text") == second_tab.value("text") == "giraffes & 100% elephants"
-    assert first_tab.value("layer") == second_tab.value("layer") == 5
-
-
-@pytest.mark.long
 def test_number_typed_stands_in_the_link(running):
     """A whole number, which a browser sends in another field than a number box declares."""
     url, _ = running

@@ -107,7 +107,8 @@ class Tab:
         self._open_popovers: set[Place] = set()
         """Of the popovers; a page does not draw what is in the others, and reports none of it."""
         self._is_part = False
-        self._root: Place = ()
+        self._roots: list[Place] = []
+        """Of a fragment's run: the fragment's own place, and those that it fills elsewhere."""
         self._cache: dict[str, tuple[int, ElementState]] = {}
         self._run = 0
 
@@ -213,7 +214,6 @@ class Tab:
         """Take in a message; True if it ends the run."""
         kind = message.WhichOneof("type")
         if kind == "delta":
-            self._root = self._root or tuple(message.metadata.delta_path)
             self._draw(message.delta, message)
         elif kind == "ref_hash":
             element_ = self._cache[message.ref_hash][1]
@@ -234,7 +234,7 @@ class Tab:
     def _begin(self, message: ForwardMsg) -> None:
         self.session = message.new_session.initialize.session_id or self.session
         self._is_part = bool(message.metadata.run.fragment_ids)
-        self._root = ()
+        self._roots = []
         self._redrawn.clear()
 
     def _end(self, message: ForwardMsg, answer: Answer) -> bool:
@@ -242,13 +242,12 @@ class Tab:
             return False
         if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
             answer.exceptions.append("compile error")
-        root = self._root if self._is_part else ()  # a fragment draws its own place first; elements around it stay
-        if self._redrawn or not self._is_part:
-            self._elements = {
-                place: element_
-                for place, element_ in self._elements.items()
-                if place in self._redrawn or place[: len(root)] != root
-            }
+        roots = self._roots if self._is_part else [()]  # elements around a fragment stay
+        self._elements = {
+            place: element_
+            for place, element_ in self._elements.items()
+            if place in self._redrawn or not any(is_in(place, root) for root in roots)
+        }
         for element_ in self._elements.values():
             answer.titles += [element_.title] * bool(element_.title)
             answer.exceptions += [element_.exception] * bool(element_.exception)
@@ -265,6 +264,8 @@ class Tab:
 
     def _draw(self, delta: Delta, message: ForwardMsg) -> None:
         place = tuple(message.metadata.delta_path)
+        if not any(is_in(place, root) for root in self._roots):
+            self._roots.append(place)
         if delta.HasField("add_block"):
             (self._popovers.add if delta.add_block.HasField("popover") else self._popovers.discard)(place)
         if delta.WhichOneof("type") != "new_element":

@@ -60,7 +60,7 @@ class AtlasContext(SceneContext):
         place = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
         in_layers, in_heads = (Places((), first, range(n)) for first, n in zip(place, (layers, heads), strict=True))
         layer, head = ATLAS_LAYER.read(in_layers), ATLAS_HEAD.read(in_heads)
-        if not self.scene.chips.has(ATLAS_HEAD.name):
+        if self.draws_first(ATLAS_HEAD.name):
             with self.scene.chips.add(ATLAS_HEAD.name, t("atlas.chip_head", layer=layer, head=head)):
                 ATLAS_LAYER.slider(t("atlas.layer"), in_layers)
                 ATLAS_HEAD.slider(t("atlas.head"), in_heads)

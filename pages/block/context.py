@@ -16,7 +16,7 @@ from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import default_target
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, SceneContext, chosen_head, mask_has_effect, model_own, say_error, source_line
-from viz.frame.shared import TARGET, Codes
+from viz.frame.shared import TARGET, Options
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
 from viz.text import Translate, paragraph
@@ -80,7 +80,7 @@ class BlockContext(SceneContext):
         """The code of the box that is open in the diagram."""
         codes = [code for side in self.sides for code in side.boxes]
         standard = next(code for code in codes if kind_of(code) == "attention")
-        return BOX.read(Codes(codes, standard))
+        return BOX.read(Options(codes, standard))
 
     def side_of(self, code: str) -> Side:
         """The side a box belongs to."""

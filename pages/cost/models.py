@@ -13,7 +13,7 @@ from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.modes import say
-from viz.frame.shared import LANG, Codes
+from viz.frame.shared import LANG, Options
 from viz.frame.show import show_lines, show_table
 from viz.models.presets import Preset, preset, presets
 from viz.models.recount.published import preset_sizes, published_bytes
@@ -34,7 +34,7 @@ def draw(context: CostContext) -> list[Check]:
     draw_sizes(context)
     names = [preset.id for preset in presets()]
     default = context.scene.choice.source.model
-    selected = COST_MODEL.selectbox(t("cost.model"), Codes(names, default if default in names else "gpt2"), width=300)
+    selected = COST_MODEL.selectbox(t("cost.model"), Options(names, default if default in names else "gpt2"), width=300)
     with picture:
         _share(t, preset(selected), n)
     columns = {

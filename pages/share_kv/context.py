@@ -21,7 +21,7 @@ from viz.frame.compute import model
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.scene import Scene, SceneContext, mask_has_effect, model_own
-from viz.frame.shared import HEAD, MODEL, N_KV_HEADS, SOURCE, Sizes
+from viz.frame.shared import HEAD, MODEL, N_KV_HEADS, SOURCE, Options
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate
 from viz.text.sizes import size
@@ -84,11 +84,11 @@ def say_cut(context: ShareKvContext) -> None:
         place.caption(context.t("share_kv.first", n=limits.SHARED_TOKENS))
 
 
-def _groups(scene: Scene) -> Sizes:
+def _groups(scene: Scene) -> Options:
     """Return the valid numbers of key/value heads of the layer."""
     is_model = scene.choice.source.kind == "model"
     groups = divisors(len(scene.trace.k) if is_model else scene.trace.projections.spec.H)
-    return Sizes(groups, groups[len(groups) // 2])
+    return Options(groups, groups[len(groups) // 2])
 
 
 def draw_groups(context: ShareKvContext) -> None:

@@ -251,7 +251,7 @@ def test_embedded_page_has_picture_and_link(open_app):
     assert not app.title
     assert not app.sidebar.children
     (way_out,) = app.get("link_button")
-    assert way_out.proto.url.endswith("?section=steps&text=a+%26+b&source=words&step=4")
+    assert way_out.proto.url.endswith("?section=steps&source=words&text=a+%26+b&step=4")
     assert way_out.proto.label == translator("en")("page.open_here")
 
 

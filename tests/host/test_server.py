@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -156,6 +157,47 @@ def test_failed_pass_leaks_no_text(server):
     assert "Uncaught app execution: KeyError in " in server.read_log()
     assert "Traceback" not in server.read_log()
     assert inside(server)["working"] == 0
+
+
+def test_control_of_section_draws_section_alone(server):
+    """No title, no text box, no navigation is sent again; the link follows."""
+
+    async def change() -> Listener:
+        async with Listener(server.url) as tab:
+            await tab.open("cost", section="heads")
+            tab.heard.clear()
+            await tab.change(cost_fixed=True)
+            return tab
+
+    tab = finish(change())
+    assert {"heading", "text_area", "page_link"}.isdisjoint(
+        message.delta.new_element.WhichOneof("type") for message in tab.heard
+    )
+    assert "cost_fixed=1" in tab.query
+
+
+@pytest.mark.parametrize("path", ["heads", "masks", "positions", "block", "long-text", "next-word", "two-sequences"])
+def test_changed_text_redraws_its_part(server, path):
+    """Nothing around it is sent again, and its controls are those that the link gives; so after no word."""
+    link = {"lang": "en", "source": "words", "section": "cross_attention" if path == "two-sequences" else ""}
+
+    async def change() -> tuple[Listener, Tab]:
+        async with Listener(server.url) as tab, Tab(server.url) as fresh_tab:
+            await tab.open(path, text="giraffes & 100% elephants", **link)
+            for text in ("One dog saw two dogs.", "", "Two dogs?", "Three cats & 100% dogs saw two."):
+                tab.heard.clear()
+                assert not (await tab.change(text=text)).exceptions
+            await fresh_tab.open(path, **dict(parse_qsl(tab.query)))
+            return tab, fresh_tab
+
+    tabs = finish(change())
+    assert not any(message.delta.new_element.heading.tag == "h1" for message in tabs[0].heard)
+    controls = [
+        {each.key: (each.options, each.span, tab.value(each.key)) for each in tab.controls.values() if not each.data}
+        for tab in tabs
+    ]
+    assert controls[0] == controls[1]
+    assert controls[0]["text"][2] == "Three cats & 100% dogs saw two."
 
 
 def test_waiting_user_sees_queue_rank(server):

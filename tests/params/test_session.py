@@ -4,6 +4,7 @@ A run ends where its user has left, and a thread in the background is none.
 """
 
 import threading
+from functools import partial
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from tests import SAFETY_NET
 from tests.running import start_app
 from viz.params import Int, session
-from viz.params.session import PAGE, Fragments, Parameters, then_redraw
+from viz.params.session import PAGE, SCENE, Fragments, Parameters, then_redraw
 
 
 def page() -> None:
@@ -73,18 +74,20 @@ def test_typed_value_is_left_alone():
     assert not app.text_area("text").proto.set_value, "once it has sent another it holds none of those"
 
 
-@pytest.mark.parametrize(("part", "reruns"), [((PAGE, "section"), [PAGE]), ((PAGE,), []), ((), [])], ids=str)
+@pytest.mark.parametrize(
+    ("part", "reruns"),
+    [((PAGE, SCENE, "section"), [SCENE, PAGE]), ((PAGE, SCENE), [PAGE]), ((PAGE,), []), ((), [])],
+    ids=str,
+)
 def test_callback_redraws_dependent_page(monkeypatch, part, reruns):
-    """A view of a section that changes a parameter of the page has all of it drawn again, and else its section."""
-    page_parameter, section_parameter = Int("n", high=9), Int("m", high=9)
-    owners = {"n": (PAGE,), "m": (PAGE, "section")}
-    record = Parameters(fragments=Fragments(part, owners, {"n": 1, "m": 1}))
+    """A view of a section has what depends on the parameter that it changes drawn again, and else its section."""
+    owners = {"m": (PAGE, SCENE, "section"), "k": (PAGE, SCENE), "n": (PAGE,)}
+    record = Parameters(fragments=Fragments(part, owners, dict.fromkeys(owners, 1)))
     calls = []
-    monkeypatch.setattr("streamlit.session_state", {"_parameters": record, "n": 1, "m": 1})
+    monkeypatch.setattr("streamlit.session_state", {"_parameters": record, **dict.fromkeys(owners, 1)})
     monkeypatch.setattr("streamlit.rerun", calls.append)
-    then_redraw(lambda: section_parameter.set(5))()
-    assert calls == []
-    then_redraw(lambda: page_parameter.set(5))()
+    for name in owners:
+        then_redraw(partial(Int(name, high=9).set, 5))()
     assert calls == reruns
 
 

@@ -19,7 +19,7 @@ from viz.modes import find
 from viz.params import link
 from viz.params.memory import read_once
 from viz.params.session import PAGE, begin_page
-from viz.text import Translate, translator
+from viz.text import LANGUAGES, Translate, translator
 
 modes.install(find())
 
@@ -44,7 +44,8 @@ def page(name: str) -> None:
     """Draw a page and everything that depends on its inputs."""
     run = page_run(name)
     begin_page()
-    figure_facts.begin()
+    # Nothing is known of its pictures.
+    figure_facts.note(())
     with st.container(key="page"):
         modes.draw_through("page", run, draw=lambda: page_of(name).draw())
     for mode in modes.of_run():
@@ -94,7 +95,8 @@ def opened_page(t: Translate, view_options: view.View) -> str:
     if has_navigation:
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
-        sidebar.language_control(t)
+        with st.sidebar:
+            LANG.segments(t("page.language"), says=LANGUAGES.__getitem__, label_visibility="collapsed")
     if name != FIRST or view_options.present or view_options.notes:
         loading.wait_until_warm()
     # The first page computes nothing, and renders before the compute modules are imported.

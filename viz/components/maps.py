@@ -108,12 +108,6 @@ def pack_maps(
     return pack({**sizes, **header}, blocks).data
 
 
-def unpack_maps(data: bytes) -> Tensor:
-    """Return the values (maps, Q, K) in packed bytes, as the browser reads them."""
-    header, blocks = unpack(data)
-    return torch.from_numpy(blocks["values"]).view(len(header["maps"]), header["rows"], header["n"])
-
-
 def show_maps(
     t: Translate,
     titles: Iterable[str],
@@ -141,4 +135,5 @@ def show_maps(
     data = pack_maps(panels, maps, what=what, limit=limit, gutter=True)
     looks = t("map.looks" if columns and columns[: len(rows)] != rows else "map.says")
     MAPS.mount(key=key, data=data, words={"says": sentence or looks, "axes": axes})
-    return unpack_maps(data)
+    header, blocks = unpack(data)
+    return torch.from_numpy(blocks["values"]).view(len(header["maps"]), header["rows"], header["n"])

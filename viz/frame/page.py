@@ -32,7 +32,7 @@ from viz.frame.shared import HEAD, LANG, LAYER, MODEL, SECTION, TEXT, Sections
 from viz.models import registry
 from viz.models.layout import LoadedModel
 from viz.params import Parameter, link
-from viz.params.session import of_session
+from viz.params.session import SCENE, of_session
 from viz.text import Translate, translator
 
 __all__ = ["ALL", "Page", "Reads", "Section", "standalone", "with_views"]
@@ -88,33 +88,42 @@ class Page:
         t = translator(LANG.value)
         open_sections = self._open_sections()
         note = self.head(t, open_sections)
+        try:
+            draw = partial(self._draw_scene, t, open_sections, read_inputs(t, self._controls(open_sections)))
+            if modes.shows("fragments"):
+                # Where the text changes, what stands around it is not drawn again.
+                fragment(SCENE, draw, partial(say_error, t), self.finish)
+            else:
+                draw()
+        except ModelError as error:
+            say_error(t, error)
+        self.finish()
+        say_refused(t, note)
+
+    def _draw_scene(self, t: Translate, open_sections: tuple[Section, ...], inputs: PageInputs) -> None:
+        """Draw all that depends on the text: its box, what it is read as, the page's own chips, and the sections."""
+        inputs = inputs.read_text(t)
         # However much stands in it, the sections keep their places on the page.
         above = st.container(key="above")
         try:
-            with above:
-                inputs = read_inputs(t, self._controls(open_sections))
-                scene = open_scene(t, self.scene_of(inputs))
+            scene = open_scene(t, self.scene_of(inputs))
         except ValueError as error:
+            if isinstance(error, ModelError):
+                raise
             say_error(t, error)
-        else:
-            if inputs.source_chip:
-                with inputs.source_chip:
-                    self.about(scene)
-            # Other pages have a note of their own on what was read and cut.
-            if self.scene_of is as_asked and inputs.source_chip:
-                with above:
-                    cuts(scene)
-            apart = [section.texts for section in open_sections if _has_own_numbers(section)]
-            figure_facts.note_source(t, scene.choice.source, apart)
-            try:
-                with above:
-                    context = self.context(scene)
-                self._draw_sections(scene, open_sections, context)
-            except ModelError as error:
-                # The server is busy or the computation failed: the user's text stays in its box.
-                say_error(t, error)
-        self.finish()
-        say_refused(t, note)
+            return
+        if inputs.source_chip:
+            with inputs.source_chip:
+                self.about(scene)
+        # Other pages have a note of their own on what was read and cut.
+        if self.scene_of is as_asked and inputs.source_chip:
+            with above:
+                cuts(scene)
+        apart = [section.texts for section in open_sections if _has_own_numbers(section)]
+        figure_facts.note_source(t, scene.choice.source, apart)
+        with above:
+            context = self.context(scene)
+        self._draw_sections(scene, open_sections, context)
 
     def _controls(self, open_sections: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
@@ -176,8 +185,8 @@ class Page:
             say(modes.lead_of(scene.t, self.name, section.texts))
         draw = partial(self._draw_section, scene.t, section, scene.choice, is_alone=may_be_fragment)
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
-            context_copy = without_results(context)
-            fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
+            bare = without_results(context)
+            fragment(section.texts, lambda: draw(without_results(bare)), partial(say_error, scene.t), self.finish)
         else:
             draw(context)
 
@@ -187,17 +196,16 @@ class Page:
         """The picture of a section and what it shows, and the footer: where there is a title, beside that."""
         if choice and not _has_own_numbers(section) and (problem := self._misfit(choice, section)):
             say_error(t, problem)
-            self.finish()
             return
         checks: list[Check] = []
         place = st.container(key="actions") if is_alone and modes.shows("title") else nullcontext()
         modes.draw_through("picture", t, section, draw=lambda: checks.extend(section.draw(context) or ()))
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
+        figure_facts.draw(section.texts)
         if modes.shows("footer"):
             with place:
                 footer(t, self.name, section, context, checks)
-        self.finish()
 
     def _misfit(self, choice: Choice, section: Section) -> ModelError | None:
         """Return why a section cannot show the layer that is chosen: a sink, a gate, or short vectors."""
@@ -236,15 +244,10 @@ def name_text_in_link(*, reads_bare: bool) -> None:
     # The same as it is shared has no options of the view.
     shared = {name: current[name] for name in current.keys() - modes.parameters()}
     if any(visit.is_for_reader(form, lang, reads_bare=reads_bare) for form in (current, shared)):
-        record.always = frozenset(_names_to_add()[:1])
-
-
-def _names_to_add() -> list[str]:
-    """Return which of text, model, layer and head a link in the user's language would replace."""
-    page_defaults, choices = of_session().declared, what_is_read(LANG.value)
-    defaults = {TEXT.name: examples()[0].text, MODEL.name: registry.entries()[0].id}
-    names = [name for name in (*defaults, LAYER.name, HEAD.name) if name in choices.keys() & page_defaults.keys()]
-    # A sentence and its model do not stay on a page that has its own.
-    if TEXT.name in choices:
-        names = [name for name in names if page_defaults[name] == defaults.get(name, page_defaults[name])]
-    return [name for name in names if Parameter(name).value != choices[name]]
+        page_defaults, choices = record.declared, what_is_read(lang)
+        defaults = {TEXT.name: examples()[0].text, MODEL.name: registry.entries()[0].id}
+        names = [name for name in (*defaults, LAYER.name, HEAD.name) if name in choices.keys() & page_defaults.keys()]
+        # A sentence and its model do not stay on a page that has its own.
+        if TEXT.name in choices:
+            names = [name for name in names if page_defaults[name] == defaults.get(name, page_defaults[name])]
+        record.always = frozenset([name for name in names if Parameter(name).value != choices[name]][:1])

@@ -23,7 +23,8 @@ from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 
-_PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
+_PLACE: Remembered[tuple[DeltaGenerator, str]] = Remembered("_waiting")
+"""The place of the notice, and the key of its container until it is there: what is in it moves nothing outside it."""
 POLL_SECONDS, SILENT_SECONDS = 0.05, 0.7
 """Seconds between two looks, and before the first notice: most waits are over by then."""
 
@@ -89,7 +90,7 @@ def serve(app_stores: Stores) -> Iterator[None]:
 
 @contextmanager
 def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
-    """Compute a page in turn, first come, first served, or a part that ``style.css`` knows as "page" or "section".
+    """Compute a page in turn, first come, first served, or a part whose name ``style.css`` knows.
 
     Not alone, the page around it is being written, and has its turn.
 
@@ -97,9 +98,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
         ModelError: "busy", if the turn does not come.
     """
     with _visit() if is_alone else nullcontext():
-        # What comes and goes in a container moves nothing outside it.
-        with st.container(key=f"waiting{part and '_'}{part}"):
-            _PLACE.set(st.empty())
+        _PLACE.set((st.empty(), f"waiting{part and '_'}{part}"))
         if is_alone:
             _enter()
         try:
@@ -169,9 +168,17 @@ def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
         if waited > SILENT_SECONDS and place != last_place:
             t, last_place = translator(LANG.value), place
-            _PLACE.read().info(t("waiting.place", n=place) if place else t("waiting.working"))
+            _say(t("waiting.place", n=place) if place else t("waiting.working"))
     if last_place is not None:
-        _PLACE.read().empty()
+        _PLACE.read()[0].empty()
+
+
+def _say(notice: str) -> None:
+    place, key = _PLACE.read()
+    if key:
+        place = place.container(key=key).empty()
+        _PLACE.set((place, ""))
+    place.info(notice)
 
 
 def wait_until_warm(is_warm: threading.Event) -> None:
@@ -181,7 +188,7 @@ def wait_until_warm(is_warm: threading.Event) -> None:
         while not is_warm.wait(POLL_SECONDS):
             raise_if_disconnected()
             if not is_notice_open and time.monotonic() - began > SILENT_SECONDS:
-                _PLACE.read().info(translator(LANG.value)("waiting.warming"))
+                _say(translator(LANG.value)("waiting.warming"))
                 is_notice_open = True
     if is_notice_open:
-        _PLACE.read().empty()
+        _PLACE.read()[0].empty()

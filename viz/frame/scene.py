@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -149,9 +150,7 @@ def provenance(scene: Scene, *, pools: bool = False) -> None:
     mask_added(scene)
 
 
-def provenance_pooled(scene: Scene) -> None:
-    """The same for such a page."""
-    provenance(scene, pools=True)
+provenance_pooled = partial(provenance, pools=True)
 
 
 def source_line(scene: Scene, texts: str = "source", **more: Any) -> str:

@@ -36,7 +36,7 @@ class Section:
         reads_mask: False where the page's mask would change nothing: then its chip is not there.
         reads_layer, reads_head: the same of the layer and the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
-        is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
+        is_fragment: False for a section that draws a chip, above itself: a control of it has all sections drawn.
         default_model, default_text: where the section opens on another model or text than its page.
         knows: what the section shows of a model's layer beside what its page does, as in ``Page.knows``.
         shares_controls: whether a view has a control in common with the view before it: where all are shown, it is not.

@@ -12,11 +12,6 @@ from viz.params.session import of_session
 from viz.text import LANGUAGES
 
 
-def _language(_: Any) -> str:
-    """Return the browser's language, if the app speaks it."""
-    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
-
-
 def _layers(numbers: Sequence[int]) -> Sequence[int]:
     """Return a model's numbers of its layers that attend, as a range where those are all of them."""
     every = range(len(numbers))
@@ -54,22 +49,16 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """The numbers of heads that a width allows, and the one at first; the same of key/value heads."""
+class Options:
+    """The values to choose from, such as the numbers of heads that a width allows, and the one at first."""
 
-    among: Sequence[int]
-    first: int
-
-
-@dataclass(frozen=True)
-class Codes:
-    """The codes to choose from, and the one at first."""
-
-    among: Sequence[str]
-    first: str
+    among: Sequence[Any]
+    first: Any
 
 
-LANG = Choice("lang", _language, among=tuple(LANGUAGES))
+LANG = Choice(
+    "lang", lambda _: "zh" if (st.context.locale or "").lower().startswith("zh") else "en", among=tuple(LANGUAGES)
+)
 SECTION = Choice("section", among=lambda page: page.names, scope=Scope(lambda page: page.page, keeps=False))
 SOURCE = Choice("source", among=("model", "embeddings", "words"))
 TEXT = Text("text", lambda first: first, longest=limits.CHARACTERS)

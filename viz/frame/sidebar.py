@@ -14,7 +14,7 @@ from viz.frame import modes, view
 from viz.frame.connection import loading
 from viz.frame.shared import LANG
 from viz.params.session import of_session
-from viz.text import LANGUAGES, Translate, has_text, sentences, translator
+from viz.text import Translate, has_text, sentences, translator
 
 DOCUMENT = View("frame/document", triggers=("plot",))
 
@@ -36,12 +36,6 @@ def describe_page() -> None:
     messages = DOCUMENT.mount(key="document", data=data)
     if messages.plot is not None:
         loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), messages.plot)
-
-
-def language_control(t: Translate) -> None:
-    """Choose the interface's language; below the pages, and drawn after them, so that it is not moved."""
-    with st.sidebar:
-        LANG.segments(t("page.language"), says=LANGUAGES.__getitem__, label_visibility="collapsed")
 
 
 def file_of(page: str) -> str:

@@ -7,13 +7,13 @@ page.
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
 from viz.params.memory import VALUES
-from viz.params.session import RECORD, Parameters, of_session, redraw_page
+from viz.params.session import RECORD, Parameters, of_session
 
 T = TypeVar("T")
 _MAX_RECENT_VALUES: Final = 4
@@ -215,9 +215,10 @@ class Parameter(Generic[T]):
         for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
         """
         fragments = (VALUES.get() or st.session_state)[RECORD.name].fragments
-        if fragments.owners[self.name] == fragments.part[:1] != fragments.part:
-            # The page depends on this parameter, and runs again.
-            options = {"on_change": redraw_page, **options}
+        owner = fragments.owners[self.name]
+        if owner and len(owner) < len(fragments.part):
+            # What is around the section depends on this parameter, and runs again.
+            options = {"on_change": partial(st.rerun, owner[-1]), **options}
         return widget(label, *args, key=self.name, persist_state="session", **options)
 
     def draw_list(

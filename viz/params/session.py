@@ -11,6 +11,8 @@ from viz.params.memory import VALUES, Remembered
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
+SCENE: Final = "scene"
+"""The name of the fragment inside it that depends on the text."""
 
 
 @dataclass(slots=True)
@@ -30,10 +32,11 @@ class Fragments:
         values = VALUES.get() or st.session_state
         self.drawn_values |= {name: values[name] for name in self.declared_inside(part) if name in values}
 
-    def is_out_of_date(self, part: tuple[str, ...]) -> bool:
-        """Return True if a parameter outside the fragment has changed since the last draw."""
+    def outermost_changed(self, part: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return the outermost fragment that has a parameter outside ``part`` that has changed since the last draw."""
         values, around = VALUES.get() or st.session_state, self.drawn_values.keys() - self.declared_inside(part)
-        return any(name not in values or values[name] != self.drawn_values[name] for name in around)
+        names = (name for name in around if name not in values or values[name] != self.drawn_values[name])
+        return min((self.owners.get(name, ()) for name in names), key=len, default=None)
 
 
 @dataclass(slots=True)
@@ -168,18 +171,13 @@ def begin_page() -> None:
     parameters.kept.clear()
 
 
-def redraw_page() -> None:
-    """Rerun the whole page instead of a section, in a callback."""
-    st.rerun(PAGE)
-
-
 def then_redraw(callback: Callable[[], None]) -> Callable[[], None]:
-    """Return a section's callback that reruns the whole page afterwards if that depends on a changed parameter."""
+    """Return a section's callback that reruns what is around it afterwards if that depends on a changed parameter."""
     part = of_session().fragments.part if RECORD.exists() else ()
 
     def call() -> None:
         callback()
-        if of_session().fragments.is_out_of_date(part):
-            redraw_page()
+        if (around := of_session().fragments.outermost_changed(part)) is not None:
+            st.rerun(around[-1] if around else PAGE)
 
     return call if part[1:] else callback

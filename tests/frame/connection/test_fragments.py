@@ -2,11 +2,8 @@
 
 from types import FunctionType
 
-import pytest
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from torch import Tensor
 
-from tests.browser.drive import listen, wait_run
 from viz.frame.lazy import without_results
 
 
@@ -55,39 +52,3 @@ def test_context_without_results_computes_again():
     assert outer.inner.length == 3
     copy = without_results(outer)
     assert copy == outer and "length" not in vars(copy.inner) and copy.visible is not outer.visible
-
-
-def sent_by(page):
-    """The messages of each run from now on, by which fragments it draws."""
-    runs = []
-
-    def take(data):
-        message = ForwardMsg.FromString(data)
-        if message.WhichOneof("type") == "new_session":
-            runs.append((len(message.metadata.run.fragment_ids), []))
-        if runs and message.WhichOneof("type") == "delta":
-            runs[-1][1].append(message.delta.new_element.WhichOneof("type"))
-
-    page.on("websocket", lambda socket: socket.on("framereceived", take))
-    return runs
-
-
-@pytest.fixture
-def cost(new_page, app_url):
-    page = listen(new_page())
-    runs = sent_by(page)
-    page.goto(f"{app_url}/cost?section=heads")
-    wait_run(page)
-    runs.clear()
-    return page, runs
-
-
-@pytest.mark.fast
-def test_control_of_section_draws_section_alone(cost):
-    """No title, no text box, no navigation is sent again; the link follows."""
-    page, runs = cost
-    page.locator(".st-key-cost_fixed label").first.click()
-    wait_run(page)
-    assert [n_fragments for n_fragments, _ in runs] == [1]
-    assert {"heading", "text_area", "page_link"}.isdisjoint(runs[0][1])
-    assert "cost_fixed=1" in page.url

@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.running import all_elements
 from viz.components import bundle
 from viz.frame.modes.figure_facts import LONGEST
 from viz.text import sentences
@@ -20,18 +21,22 @@ def menu_data(app: AppTest) -> Any:
     return header[0]["figures"]
 
 
+def facts_of(app: AppTest, section: str) -> list[str] | None:
+    """The lines below the pictures of a section; None where it has none."""
+    places = [part for part in all_elements(app) if f"-figure_facts_{section}" in str(getattr(part, "proto", ""))]
+    return places[0].children[0].value.split("\n") if places else None
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_model_and_text_below_picture(open_app, lang):
     app = open_app("heads", lang=lang, source="words", text="a  cat\n" + "x" * 400)
-    figures = menu_data(app)
-    whose, text = figures["facts"]
+    whose, text = facts_of(app, "all_heads")
     assert whose == sentences(lang)["source.words"] and text.startswith("“a cat x") and len(text) == LONGEST
-    assert figures["apart"] == []
-    assert figures["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.bundle('figure/menu')[0]}"
+    assert menu_data(app)["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.bundle('figure/menu')[0]}"
 
 
 def test_fallback_decoder_is_named(open_app):
-    whose, text = menu_data(open_app("next_word", lang="en", source="words"))["facts"]
+    whose, text = facts_of(open_app("next_word", lang="en", source="words"), "next_word")
     assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
 
 
@@ -41,21 +46,20 @@ def test_text_as_read_below_picture(open_app, monkeypatch, section):
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
     app = open_app("long_text", source="words", text="one two", n_heads=2, long_from="file", section=section)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=b"three four five".strip)
-    figures = menu_data(app.run())
-    assert figures["facts"][1:] == ["“three four five”"] and figures["apart"] == []
+    assert facts_of(app.run(), section)[1:] == ["“three four five”"]
 
 
 def test_atlas_names_model_and_sentences(open_app):
-    facts = menu_data(open_app("atlas", source="words", text="one two"))["facts"]
-    assert len(facts) == 1 and facts[0].startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
+    (fact,) = facts_of(open_app("atlas", source="words", text="one two"), "map")
+    assert fact.startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
 
 
 def test_picture_without_model_names_none(open_app):
-    assert menu_data(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
-    assert "two_places" in menu_data(open_app("many_heads", source="words", section="two_places"))["apart"]
-    example = menu_data(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
-    assert "translation" in example["apart"], "an example in its place"
-    assert "trained_sharing" in menu_data(open_app("stacking", source="words", section="layer_sharing"))["apart"]
+    assert facts_of(open_app("cost", source="words"), "table") == ["n = 512, d = 512, k = 3, h = 8"]
+    assert facts_of(open_app("many_heads", source="words", section="two_places"), "two_places") is None
+    example = open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2")
+    assert facts_of(example, "translation") is None, "an example in its place"
+    assert facts_of(open_app("stacking", source="words", section="layer_sharing"), "trained_sharing") is None
 
 
 @pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])

@@ -171,7 +171,11 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
             rest = logs[..., -1:].exp()
             weights = torch.cat([weights, rest], -1)
             if view_maps is not None and not view.hide:
-                view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
+                if view.merge:
+                    # What the pieces of a word give to no word, on average.
+                    words, no_word = torch.tensor(text_capture.queries.words), torch.zeros(1, dtype=torch.long)
+                    rest = map_statistics.merge_words(rest, words, no_word)
+                view_maps = torch.cat([view_maps, rest], -1)
         return Heads(weights=weights, measures=numbers, masked=masked, logarithms=logs, shown=view_maps)
 
     stack = Stack(
@@ -192,8 +196,3 @@ def _with_sink(scores: Tensor, sink: Tensor | None) -> Tensor:
     """Put the heads' scores for no word behind those for words, (H, Q, K + 1); -inf in a layer without a sink."""
     rest = torch.full((len(scores),), -torch.inf) if sink is None else sink
     return torch.cat([scores, rest[:, None, None].expand(-1, scores.shape[1], 1)], -1)
-
-
-def _merge_rows(rest: Tensor, queries: Tokens) -> Tensor:
-    """Take the mean over a word's pieces of what they give to no word, (H, words, 1)."""
-    return map_statistics.merge_words(rest, torch.tensor(queries.words), torch.zeros(1, dtype=torch.long))

@@ -4,63 +4,60 @@ A fragment holds small values, never tensors or traces: those come from the cach
 that everything else on the screen was drawn with are noted; if a control changes one of these, all is drawn again.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 
 import streamlit as st
 
 from viz.errors import ModelError
 from viz.frame import modes, queue_notice
+from viz.frame.modes import Draw
 from viz.params.link import end_part, undo_late_values
 from viz.params.memory import read_once
-from viz.params.session import PAGE, of_session
+from viz.params.session import PAGE, SCENE, of_session
 
 
-def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError], None]) -> None:
+def fragment(name: str, draw: Draw, on_error: Callable[[ModelError], None], finish: Draw | None = None) -> None:
     """Draw a part of the screen as a fragment, to which the parameters belong that it declares.
 
     Streamlit holds ``draw`` until what is around it is drawn again, so it may hold small values only. ``on_error`` says
-    what went wrong with a computation.
+    what went wrong with a computation, and ``finish`` ends a run of the fragment alone.
     """
-    path, memories, is_first = (*of_session().fragments.part, name), modes.memories(), True
+    path, memories, is_first, has_failed = (*of_session().fragments.part, name), modes.memories(), True, False
+    key = name if name in (PAGE, SCENE) else None
 
     def run() -> None:
-        nonlocal is_first
+        nonlocal is_first, has_failed
         is_alone, is_first = not is_first, False
         with read_once() if is_alone else nullcontext():
-            if is_alone and not _begin(path):
+            # Streamlit has no place outside a fragment for what was not drawn there at first.
+            if is_alone and (has_failed or not _begin(path)):
                 st.rerun()
             modes.remember(memories)
+            has_failed, fragments = True, of_session().fragments
+            fragments.part = path
             try:
-                with queue_notice.writing(PAGE if name == PAGE else "section", is_alone=is_alone), _declaring(path):
+                with queue_notice.writing(key or "section", is_alone=is_alone):
                     draw()
+                has_failed = False
             except ModelError as error:
                 # The server is busy or the computation failed: the user's text stays in its box.
                 on_error(error)
+            finally:
+                fragments.part = path[:-1]
             if is_alone:
-                if any(mode.is_out_of_date() for mode in modes.of_run()):
-                    st.rerun()
+                if finish:
+                    finish()
                 end_part(path)
 
-    st.fragment(run, key=name if name == PAGE else None)()
-
-
-@contextmanager
-def _declaring(path: tuple[str, ...]) -> Iterator[None]:
-    """Assign the parameters declared inside the ``with`` to a fragment."""
-    fragments = of_session().fragments
-    fragments.part = path
-    try:
-        yield
-    finally:
-        fragments.part = path[:-1]
+    st.fragment(run, key=key)()
 
 
 def _begin(path: tuple[str, ...]) -> bool:
     """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
     record = of_session()
     undo_late_values()
-    if record.fragments.is_out_of_date(path):
+    if record.fragments.outermost_changed(path) is not None:
         return False
     for name in record.fragments.declared_inside(path):
         # A parameter that is left out of the link is not in this dictionary.

@@ -26,11 +26,6 @@ def begin() -> None:
     _IS_PLAIN_FIRST_VISIT.set(asks_for_nothing if is_first else False)
 
 
-def is_bare() -> bool:
-    """Return True if this is the first run of a session whose link asks for nothing, but perhaps for a language."""
-    return bool(_IS_PLAIN_FIRST_VISIT.read())
-
-
 def is_for_reader(link: Mapping[str, str], lang: str, *, reads_bare: bool) -> bool:
     """Return True if a page opens a link on a text in the user's language.
 
@@ -52,7 +47,7 @@ def came_for_reader(lang: str, *, reads_bare: bool) -> bool:
         return True
     names = _LINK.read()
     link = {name: value for name, value in address_parameters().items() if name in names}
-    return is_for_reader(link, lang, reads_bare=reads_bare and is_bare())
+    return is_for_reader(link, lang, reads_bare=reads_bare and bool(_IS_PLAIN_FIRST_VISIT.read()))
 
 
 def stay_untouched(*names: str) -> None:

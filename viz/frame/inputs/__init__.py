@@ -5,13 +5,15 @@ A chip names the choice and opens its controls. Together they make the :class:`C
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
+from viz.errors import ModelError
 from viz.frame import compute, specs
 from viz.frame.available_models import models_here, require_file
 from viz.frame.examples import example_labels, examples, restore_text, take_head
@@ -106,25 +108,18 @@ class Chips:
 
     def __init__(self, settings: str) -> None:
         self._row = st.container(key="chips", horizontal=True, gap="xsmall")
-        self._names: set[str] = set()
         self._label = settings
         self._settings: DeltaGenerator | None = None
 
     def add(self, name: str, label: str) -> DeltaGenerator:
         """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
-        self._names.add(name)
         return self._row.popover(label, key=f"chip_{name}")
 
     def add_setting(self, name: str, note: str = "") -> DeltaGenerator:
         """A part of the chip of settings, for controls beside a page's subject; the first part's note is on it."""
-        self._names.add(name)
         label = f"{self._label}{note and f' · {note}'}"
         self._settings = self._settings or self._row.popover(label, key="chip_settings")
         return self._settings.container(key=f"chip_{name}")
-
-    def has(self, name: str) -> bool:
-        """Return True if the chip is there already: sections below each other share it."""
-        return name in self._names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,16 +128,27 @@ class PageInputs:
 
     ``source_chip`` is None where the open section reads neither text nor model.
     ``reads_head``: whether the open section reads the head, so that its chip is to be added.
+    ``text_place`` is where the text's box stands, if it has one, and ``default_text`` the text at first.
     """
 
     choice: Choice
     chips: Chips
     source_chip: DeltaGenerator | None
     reads_head: bool
+    text_place: DeltaGenerator | None
+    default_text: str
+
+    def read_text(self, t: Translate) -> "PageInputs":
+        """Draw the text's box, and return the inputs with the text."""
+        text, n_dropped = _text(t, self.choice.lang, self.text_place, self.default_text)
+        source = replace(self.choice.source, text=text)
+        choice = replace(self.choice, source=source, dropped_characters=n_dropped)
+        # Every run adds its own chips to the row.
+        return replace(self, choice=choice, chips=copy(self.chips))
 
 
 def read_inputs(t: Translate, controls: Controls) -> PageInputs:
-    """Draw the text and the chips that pages share, in one row, and return the choice.
+    """Draw the chips that pages share, and return the choice without its text, which has a place beside them.
 
     Raises:
         ModelError: if the chosen model cannot be used.
@@ -153,9 +159,6 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
         chips = Chips(t("chips.settings"))
     # The default text depends on the model in the link.
     reads_text, default = controls.text, controls.default_text()
-    # The box is drawn before the model is loaded.
-    if isinstance(reads_text, bool):
-        text, n_dropped = _text(t, lang, place if reads_text else None, default)
     kind = SOURCE.read()
     models = Models(models_here(), controls.default_model() or compute.DEFAULT_MODEL)
     model = "" if kind == "words" else MODEL.read(models)
@@ -163,11 +166,14 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     if chip:
         with chip:
             source_controls(t, lang, models)
-    with chip or nullcontext():
-        loaded_model = _load_model(t, model) if model else None
+    try:
+        with chip or nullcontext():
+            loaded_model = _load_model(t, model) if model else None
+    except ModelError:
+        _text(t, lang, place if reads_text is True else None, default)
+        raise
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded_model if kind == "model" else None)
-        text, n_dropped = _text(t, lang, place if reads_text else None, default)
     sizes: dict[str, Any] = {}
     if kind != "model":
         sizes = choose_sizes(t, chip, loaded_model.width if loaded_model else None, own_groups=controls.n_kv_heads)
@@ -180,10 +186,16 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
             mask_details(t, mask.kind)
             if mask.kind == "painted":
                 st.caption(t("choice.painted", n=limits.PAINTED_TOKENS))
-    link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
-    source = specs.Source(kind=kind, text=text, model=model, **sizes)
-    choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
-    return PageInputs(choice=choice, chips=chips, source_chip=chip, reads_head=controls.head_chip(trained))
+    link.retain(*([] if controls.model else OF_THE_SOURCE))
+    source = specs.Source(kind=kind, text="", model=model, **sizes)
+    return PageInputs(
+        choice=Choice(lang=lang, layer=layer, mask=mask, dropped_characters=0, source=source),
+        chips=chips,
+        source_chip=chip,
+        reads_head=controls.head_chip(trained),
+        text_place=place if reads_text else None,
+        default_text=default,
+    )
 
 
 def _open_example() -> None:
@@ -201,6 +213,7 @@ def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -
     """Return the text and how many characters of it were left out; draw its box, if it has a place."""
     if place is None:
         text = TEXT.read(default)
+        link.retain(TEXT.name)
     else:
         with place:
             text = TEXT.text_box(
@@ -211,23 +224,19 @@ def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -
                 label_visibility="collapsed",
                 placeholder=t("choice.text_help"),
             )
-            _example_list(t, lang)
+            labels = example_labels(lang)
+            st.selectbox(
+                t("choice.examples"),
+                list(labels),
+                index=None,
+                key=_EXAMPLE.name,
+                on_change=_open_example,
+                width=112,
+                placeholder=t("choice.examples"),
+                label_visibility="collapsed",
+                format_func=labels.__getitem__,
+            )
     return text[: limits.CHARACTERS], max(0, len(text) - limits.CHARACTERS)
-
-
-def _example_list(t: Translate, lang: str) -> None:
-    labels = example_labels(lang)
-    st.selectbox(
-        t("choice.examples"),
-        list(labels),
-        index=None,
-        key=_EXAMPLE.name,
-        on_change=_open_example,
-        width=112,
-        placeholder=t("choice.examples"),
-        label_visibility="collapsed",
-        format_func=labels.__getitem__,
-    )
 
 
 def own_model(default: str = "") -> str:

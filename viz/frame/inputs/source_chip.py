@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits
 from viz.frame import specs
 from viz.frame.available_models import labels_of, list_models, listed_entries, models_here, too_large
-from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Sizes
+from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Options
 from viz.text import Translate
 
 
@@ -49,10 +49,10 @@ def choose_sizes(t: Translate, chip: DeltaGenerator | None, d_model: int | None,
     """
     width = d_model or D_MODEL.read()
     heads = [n for n in range(1, limits.SEEDED_HEADS + 1) if width % n == 0]
-    sizes = Sizes(heads, 4 if 4 in heads else heads[-1])
+    sizes = Options(heads, 4 if 4 in heads else heads[-1])
     n_heads = N_HEADS.read(sizes)
     groups = [n for n in range(1, n_heads + 1) if n_heads % n == 0]
-    kv_sizes = Sizes(groups, n_heads if own_groups else groups[len(groups) // 2])
+    kv_sizes = Options(groups, n_heads if own_groups else groups[len(groups) // 2])
     n_kv_heads, seed = N_KV_HEADS.read(kv_sizes), SEED.read()
     if chip:
         with chip:

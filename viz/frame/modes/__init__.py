@@ -109,10 +109,6 @@ class Mode:
         """Return the data sent to the browser once for the whole page."""
         return {}
 
-    def is_out_of_date(self) -> bool:
-        """Return True if the run of a fragment has changed what :meth:`document` says."""
-        return False
-
     def memory(self) -> Any:
         """Return what each run of a fragment begins with again."""
         return None
@@ -207,7 +203,7 @@ def document(lang: str) -> dict[str, Any]:
 
 def memories() -> list[tuple[Mode, Any]]:
     """Return what each run of a fragment begins with again, mode by mode."""
-    return [(mode, mode.memory()) for mode in of_run()]
+    return [(mode, mode.memory()) for mode in of_run() if type(mode).memory is not Mode.memory]
 
 
 def remember(states: Iterable[tuple[Mode, Any]]) -> None:

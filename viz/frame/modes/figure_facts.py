@@ -1,8 +1,11 @@
-"""The source line below saved pictures: the model and the text."""
+"""The source line below saved pictures: the model and the text. The menu of a picture finds it in its section."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import streamlit as st
+
+from viz.frame import modes
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -16,13 +19,6 @@ Facts = tuple[list[str], list[str]]
 LONGEST = 300
 """Characters of a text that stand below a picture."""
 _FACTS: Remembered[Facts] = Remembered("_figure_facts")
-facts = _FACTS.read
-"""Return what this run has noted."""
-
-
-def begin() -> None:
-    """Start a run: nothing is known of its pictures."""
-    _FACTS.set(([], []))
 
 
 def note(lines: Sequence[str], apart: Iterable[str] = ()) -> None:
@@ -38,8 +34,16 @@ def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> No
 
 def stand_apart(section: str) -> None:
     """Drop the lines of the page below a section that shows an example of its own."""
-    lines, apart = facts()
+    lines, apart = _FACTS.read()
     _FACTS.set((lines, sorted({*apart, section})))
+
+
+def draw(section: str) -> None:
+    """Send the lines for the pictures of a section, unless its numbers are its own; ``style.css`` hides them."""
+    lines, apart = _FACTS.read()
+    if lines and section not in apart and modes.shows("figure_menu"):
+        with st.container(key=f"figure_facts_{section}"):
+            st.text("\n".join(lines))
 
 
 def _short(fact: str) -> str:

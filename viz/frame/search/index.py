@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypedDict
 from urllib.parse import urlencode
 
@@ -74,13 +75,10 @@ def _section(page: str, name: str, link: Mapping[str, str]) -> Entry:
         title for lang in LANGUAGES for title in _BETWEEN.split(_text(lang, f"{page}.{name}.also")) if title
     ]
     to = f"{path_of(page)}?{urlencode(link)}"
-    return _entry("section", to, sentences, former_titles, more=_new_words(why, sentences))
-
-
-def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:
-    """Return the words of an explanation that its sentences lack, each once, as further search terms."""
-    known_words = set(_WORD.findall(" ".join(text for texts in sentences.values() for text in texts).casefold()))
-    return " ".join(word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in known_words)
+    # The words of the explanation that the sentences lack are further search terms.
+    known_words = set(_WORD.findall(" ".join(chain(*sentences.values())).casefold()))
+    new_words = (word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in known_words)
+    return _entry("section", to, sentences, former_titles, more=" ".join(new_words))
 
 
 def _page(page: str) -> Entry:

@@ -19,7 +19,6 @@ from viz.components.view import address as view_address
 from viz.frame import modes
 from viz.frame.links.address import address, code_rows, is_local
 from viz.frame.modes import Mode, PageRun
-from viz.frame.modes.figure_facts import Facts, facts
 from viz.frame.shared import LANG, open_section
 from viz.frame.sidebar import path_of
 from viz.params import Parameter
@@ -43,7 +42,6 @@ LIMITS = {
     "free": limits.MESSAGE_BYTES - limits.MESSAGE_STATES,
 }
 """Bytes of the message for a large figure: of its numbers, of all its tables, and of the link beside it."""
-_SENT_FACTS: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
 
 
 def keep_place() -> None:
@@ -91,16 +89,12 @@ def _make_code(url: str, address: str) -> None:
 
 def figure_menu(lang: str) -> dict[str, Any] | None:
     """Return the menu's message for all pictures of this run; None without a menu: presented or on paper."""
-    lines, apart = current_facts = facts()
-    _SENT_FACTS.set(current_facts)
     if not modes.shows("figure_menu"):
         return None
     image = Parameter[str]("image")
     return {
         "words": words_of(lang, "figure_menu"),
         "menu": view_address(MENU),
-        "facts": lines,
-        "apart": apart,
         "first": image.value if image.has_value else "png",
         "limits": LIMITS,
     }
@@ -120,12 +114,8 @@ class ShareMode(Mode):
             offer(run.t, run.page)
 
     def document(self, lang: str) -> Mapping[str, Any]:
-        """Return the lines in the menus of all pictures."""
+        """Return the data of the menus of all pictures."""
         return {"figures": figure_menu(lang)}
-
-    def is_out_of_date(self) -> bool:
-        """Return True if a section has changed the lines of its pictures."""
-        return facts() != _SENT_FACTS.read()
 
 
 MODE = ShareMode()

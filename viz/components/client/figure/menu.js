@@ -41,7 +41,7 @@ function tableOf(table) {
 }
 
 /** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
-function figureOf(place, facts, apart) {
+function figureOf(place) {
   const chart = place.querySelector(".stPlotlyChart"),
     view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'),
@@ -53,7 +53,7 @@ function figureOf(place, facts, apart) {
     caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "),
     name: `headlight-${key}`,
     link: linkOf(),
-    facts: apart.some((name) => section?.classList.contains(`st-key-section_${name}`)) ? [] : facts,
+    facts: (section ?? document).querySelector('[class*="figure_facts"]')?.textContent.split("\n") ?? [],
   };
   if (chart)
     return {
@@ -84,8 +84,8 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, words, first, facts, apart, limits, plot }) {
-    Object.assign(this, { button, words, limits, plot, figure: figureOf(place, facts, apart) });
+  open({ button, place, words, first, limits, plot }) {
+    Object.assign(this, { button, words, limits, plot, figure: figureOf(place) });
     const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
       kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
     const items = kinds.map((kind) => {
