@@ -1,7 +1,10 @@
 """Cached results of the Stacking page for a whole stack, built on ``viz.frame.compute.blocks``."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count, tee
 from typing import Any, TypeVar
 
 import torch
@@ -51,17 +54,30 @@ def ordinary(value: T) -> T:
     return map_tensors(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
 
 
-Levels = Callable[[Tensor], tuple[Tensor, ...]]
-"""A stack as a function of the words: they themselves, and every layer's output."""
+Levels = Callable[..., tuple[tuple[Tensor, ...], ...]]
+"""A stack as a function of the words, once or in several versions: they themselves, and every layer's outputs."""
 
 
-def _levels(
-    source: Source, plan: BlockPlan, mask: Mask, change: Callable[[Any], Any] = ordinary
-) -> tuple[Levels, Tensor]:
-    """The stack of :func:`viz.frame.compute.blocks.first_stack`, of changed tensors, and the words.
+def _in_float64(weights: Iterable[T]) -> Iterator[T]:
+    """Convert one layer's weights after the other, each into the memory of the last one's: new memory costs more."""
+    memory = dict[int, Tensor]()
 
-    A layer's weights are changed when it runs: all of SmolLM2's in float64 are 850 MB.
+    def convert(numbers: Iterator[int], tensor: Tensor) -> Tensor:
+        i = next(numbers)
+        if i not in memory or memory[i].shape != tensor.shape:
+            memory[i] = torch.empty_like(tensor, dtype=torch.float64)
+        return memory[i].copy_(tensor)
+
+    for layer in weights:
+        yield map_tensors(layer, partial(convert, count()))
+
+
+def _levels(source: Source, plan: BlockPlan, mask: Mask, *, exact: bool = False) -> tuple[Levels, Tensor]:
+    """The stack of :func:`viz.frame.compute.blocks.first_stack` and the words, exact ones in float64.
+
+    A layer's weights are converted when it runs, once for every version: all of SmolLM2's in float64 are 850 MB.
     """
+    change: Callable[[Any], Any] = double if exact else ordinary
     with torch.inference_mode(False):
         if source.kind == "model":
             capture = reading(source, plan.positions)
@@ -76,18 +92,30 @@ def _levels(
     n = len(x)
     options: dict[str, Any] = {"allowed": mask.allowed(n, n), "design": plan.design(stacked.design)}
 
-    def levels(x: Tensor) -> tuple[Tensor, ...]:
-        run = one_by_one(x, map(change, stacked.weights), None, stacked.attentions, **options)
-        return (x, *(trace.output for trace in run))
+    def levels(*versions: Tensor) -> tuple[tuple[Tensor, ...], ...]:
+        weights = _in_float64(stacked.weights) if exact else map(ordinary, stacked.weights)
+        runs = zip(versions, tee(weights, len(versions)), strict=True)
+        paths = (one_by_one(x, of_run, None, stacked.attentions, **options) for x, of_run in runs)
+        return (versions, *(tuple(trace.output for trace in layer) for layer in zip(*paths, strict=True)))
 
     return levels, x
 
 
 @compute.cached
-def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
-    """Return the gradient norm of one last-layer token by each token of each level, (levels, T); level 0: the words."""
+def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> tuple[Tensor, Tensor]:
+    """Return the gradient norm of one last-layer token by each token of each level, (levels, T); level 0: the words.
+
+    With the gradient (d_model,) by the word of the largest norm.
+    """
     levels, x = _levels(source, plan, mask)
-    return sensitivity(levels, x, query)
+    by_word = list[Tensor]()
+
+    def keep_gradient(words: Tensor) -> tuple[Tensor, ...]:
+        words.register_hook(by_word.append)
+        return tuple(level for (level,) in levels(words))
+
+    norms = sensitivity(keep_gradient, x, query)
+    return norms, by_word[0][norms[0].argmax()].clone()
 
 
 STEP = 1e-8
@@ -95,25 +123,28 @@ STEP = 1e-8
 
 
 @compute.cached
-def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, word: int) -> tuple[float, float]:
-    """Measure the slope that :func:`gradients` gives for one word: the change of the output when the word moves.
+def slope_error(source: Source, plan: BlockPlan, mask: Mask, query: int, most: float) -> float:
+    """Return the error of the largest norm of :func:`gradients` for a word: against the slope when the word moves.
 
-    The word is moved a little along its gradient, the steepest direction, forwards and backwards, in float64. The two
-    slopes differ only if a ReLU bends in between.
+    The word is moved a little in float64, as far along its gradient, the steepest direction, as across it, where only
+    what the gradient lacks has a slope. Where the error is more than ``most``, a ReLU may bend in between: then it is
+    moved to the other side, too, and the smaller error counts.
     """
-    levels, x = _levels(source, plan, mask)
-    direction = normalize(torch.randn(x.shape[1], generator=torch.Generator().manual_seed(0)), dim=0)
-    with torch.inference_mode(False), torch.enable_grad():
-        words = x.clone().requires_grad_()
-        (steepest,) = torch.autograd.grad(levels(words)[-1][query] @ direction, words)
-    levels, x = _levels(source, plan, mask, double)
-    move = torch.zeros_like(x)
-    move[word] = normalize(steepest[word].double(), dim=0)
-    size = STEP * max(1.0, float(x[word].norm()))
-    with torch.no_grad():
-        projections = (levels(x + away * move)[-1][query] @ direction.double() for away in (size, 0.0, -size))
-        ahead, unmoved, back = map(float, projections)
-    return (ahead - unmoved) / size, (unmoved - back) / size
+    norms, steepest = gradients(source, plan, mask, query)
+    word = int(norms[0].argmax())
+    levels, x = _levels(source, plan, mask, exact=True)
+    generator = torch.Generator().manual_seed(0)
+    direction, across = (normalize(torch.randn(x.shape[1], generator=generator).double(), dim=0) for _ in range(2))
+    along, move = normalize(steepest.double(), dim=0), torch.zeros_like(x)
+    move[word] = along + normalize(across - across @ along * along, dim=0)
+    size, error = STEP * max(1.0, float(x[word].norm())), math.inf
+    for away in (size, -size):
+        with torch.no_grad():
+            start, end = (float(words[query] @ direction) for words in levels(x, x + away * move)[-1])
+        error = min(abs((end - start) / away - float(norms[0, word])), error)
+        if error <= most:
+            break
+    return error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +166,7 @@ def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
     open_ = cone(torch.stack([step(looks(trace.attention.masked), n, residual=residual) for trace in traces]), query)
     levels, x = _levels(source, plan, mask)
     with torch.inference_mode():
-        changes = output_change(lambda x: levels(x)[-1], x, ~open_[0])
+        changes = output_change(lambda x: levels(x)[-1][0], x, ~open_[0])
     length = max(float(trace.output[query].norm()) for trace in traces)
     return Field(open=open_, leak=float(changes[query]), rounding=1e-5 * length)
 

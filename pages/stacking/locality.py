@@ -1,11 +1,8 @@
 """Locality by depth: entropy and mean distance of the heads, layer by layer."""
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
 import torch
-from torch import Tensor
 
 from pages.stacking import compute
 from pages.stacking.context import StackingContext, layer_options, weights_check
@@ -38,29 +35,29 @@ def draw(context: StackingContext) -> list[Check]:
 
 def _entropy(context: StackingContext, portraits: Layers, even: Layers) -> list[Curve]:
     t = context.t
-    heads = _band(t("stacking.locality.heads"), portraits, lambda head_statistics: head_statistics.entropy)
-    return [heads, _baseline(t("stacking.locality.even"), even, lambda head_statistics: head_statistics.entropy)]
+    heads = _band(t("stacking.locality.heads"), portraits, "entropy")
+    return [heads, _baseline(t("stacking.locality.even"), even, "entropy")]
 
 
 def _distance(context: StackingContext, portraits: Layers, even: Layers) -> list[Curve]:
     """Return the curves with special tokens, if there are any, and without."""
     t, special = context.t, any(context.tokens.special)
-    names = [("all_tokens" if special else "heads", "even", lambda head_statistics: head_statistics.distance)]
+    names = [("all_tokens" if special else "heads", "even", "distance")]
     if special:
-        names.append(("plain_tokens", "even_plain", lambda head_statistics: head_statistics.distance_plain))
+        names.append(("plain_tokens", "even_plain", "distance_plain"))
     return [
         *(_band(t(f"stacking.locality.{name}"), portraits, measure) for name, _, measure in names),
         *(_baseline(t(f"stacking.locality.{name}"), even, measure) for _, name, measure in names),
     ]
 
 
-def _band(name: str, portraits: Layers, measure: Callable[[HeadStatistics], Tensor]) -> Curve:
-    heads = torch.stack([measure(head_statistics) for head_statistics in portraits])
+def _band(name: str, portraits: Layers, measure: str) -> Curve:
+    heads = torch.stack([getattr(layer, measure) for layer in portraits])
     return Curve(name=name, values=heads.mean(-1), low=heads.amin(-1), high=heads.amax(-1))
 
 
-def _baseline(name: str, even: Layers, measure: Callable[[HeadStatistics], Tensor]) -> Curve:
-    return Curve(name=name, values=torch.cat([measure(head_statistics) for head_statistics in even]), baseline=True)
+def _baseline(name: str, even: Layers, measure: str) -> Curve:
+    return Curve(name=name, values=torch.cat([getattr(layer, measure) for layer in even]), baseline=True)
 
 
 def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:

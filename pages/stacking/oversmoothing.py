@@ -1,7 +1,5 @@
 """Oversmoothing: similarity of the tokens by depth, with residuals and norms and without."""
 
-from collections.abc import Callable
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -17,11 +15,6 @@ from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 
-MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
-    "cosine": lambda similarity: similarity.cosine,
-    "residual": lambda similarity: similarity.residual,
-}
-
 
 def draw(context: StackingContext) -> list[Check]:
     """Draw mean cosine and the residual beside the common part level by level, with residuals and norms and without."""
@@ -31,8 +24,9 @@ def draw(context: StackingContext) -> list[Check]:
         return []
     similarities = compute.similarity(context.source, context.plan, context.mask)
     names = [t(f"stacking.oversmoothing.design_{int(residual)}{int(norm)}") for residual, norm in DESIGNS]
-    for column, (code, measure) in zip(st.columns(2), MEASURES.items(), strict=True):
-        curves = [Curve(name=name, values=measure(levels)) for name, levels in zip(names, similarities, strict=True)]
+    for column, code in zip(st.columns(2), ("cosine", "residual"), strict=True):
+        values = [getattr(levels, code) for levels in similarities]
+        curves = [Curve(name=name, values=by_level) for name, by_level in zip(names, values, strict=True)]
         title = t(f"stacking.{code}")
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title, log=code == "residual")

@@ -32,7 +32,7 @@ def draw(context: StackingContext) -> list[Check]:
     # Its controls stand below the picture.
     mask = _mask(context)
     receptive_field = compute.field(context.source, context.plan, mask, context.query)
-    gradients = compute.gradients(context.source, context.plan, mask, context.query)
+    gradients, _ = compute.gradients(context.source, context.plan, mask, context.query)
     with pictures:
         _picture(context, receptive_field.open, gradients)
     if context.mask.kind not in ("own", mask.kind):

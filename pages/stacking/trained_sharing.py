@@ -53,21 +53,13 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
     best = max(max(training.run.accuracy) for training in single)
     size_share = share(tied[0].parameters / independent[0].parameters)
     counts = {
-        "n_own": len(independent),
-        "own_early": learned(independent, EARLY),
-        "own_late": learned(independent, STEPS),
-        "n_tied": len(tied),
-        "tied_early": learned(tied, EARLY),
-        "tied_late": learned(tied, STEPS),
+        f"{name}_{when}": learned(runs, step)
+        for name, runs in (("own", independent), ("tied", tied))
+        for when, step in (("early", EARLY), ("late", STEPS))
     }
-    sizes = {
-        "early": amount(EARLY),
-        "steps": amount(STEPS),
-        "right": LEARNED,
-        "share": size_share,
-        "single": f"{best:.2f}",
-    }
-    say(t("stacking.trained_sharing.shows", **counts, **sizes))
+    sizes = {"n_own": len(independent), "n_tied": len(tied), "early": amount(EARLY), "steps": amount(STEPS)}
+    shares = {"right": LEARNED, "share": size_share, "single": f"{best:.2f}"}
+    say(t("stacking.trained_sharing.shows", **counts, **sizes, **shares))
 
 
 def parameters_by_formula(variant: str) -> int:

@@ -1,22 +1,18 @@
 """The Stacking page without a browser: its checks hold, its tables are counted, its state is its link."""
 
 import pytest
+import torch
 
 from pages.stacking import layer_sharing, locality
 from tests.running import all_elements, checked, sentences_of
-from tests.sections import link_to, views_of
+from tests.sections import link_to
+from viz.core import stack
 from viz.text import translator
 
 T = translator("en")
 
 
 CHINESE = "春天来了，花开了，鸟也回来了。"
-
-
-def checks(app):
-    """Count of passing checks by section that has any; a pair (passing, all) where they differ."""
-    result = {name: checked(app, name) for name in views_of("stacking")}
-    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def table(app, key):
@@ -26,11 +22,6 @@ def table(app, key):
 
 def page_sentences(app):
     return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
-
-
-def without(counts, **fewer):
-    """The same with fewer checks: none of a picture that cannot be drawn."""
-    return {name: n for name, n in (counts | fewer).items() if n}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +58,7 @@ def test_single_word_or_head_no_verdict(open_app):
 def test_fully_masked_rows_excluded(open_app):
     app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
     assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
-    assert checks(app) == {"gradient": 5}
+    assert checked(app, "gradient") == (5, 5)
 
 
 def test_one_layer_is_one_layer(open_app):
@@ -85,6 +76,15 @@ def test_token_kept_across_sections(open_app):
         app.button_group(key="section").set_value(section).run()
         assert app.session_state["from_token"] == 3
         assert app.query_params["from_token"] == "3"
+
+
+def test_blocks_that_new_text_runs(open_app, monkeypatch):
+    """The words as they are and once for their gradient; for the slope two versions of them, which share a layer."""
+    runs, run = [], stack.encoder_block
+    monkeypatch.setattr(stack, "encoder_block", lambda x, weights, **o: runs.append(weights) or run(x, weights, **o))
+    assert checked(open_app("stacking", text="a new text", depth=3), "gradient")[1]
+    exact = [weights for weights in runs if weights.attention.w_q.dtype == torch.float64]
+    assert (len(runs), len(exact), len({*map(id, exact)})) == (3 * 4, 3 * 2, 3)
 
 
 def test_miscounted_work_turns_section_red(open_app, monkeypatch):
