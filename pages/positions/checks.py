@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from pages.positions.compute import queries_and_keys
+from pages.positions.compute import encoded
 from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
 from viz.core.mistakes.masks import sdpa_weights
@@ -97,7 +97,7 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     options, n = context.unplaced.calls[0].options, context.n
     # An encoding that is added to the words is in q and k already.
     added = code not in (*BIASES, *TURNS)
-    queries, keys = queries_and_keys(context.scene.choice.source, context.with_positions(code if added else "none"))
+    queries, keys, _ = encoded(context.scene.choice.source, context.with_positions(code if added else "none"))
     q, k = queries[context.head], keys[context.head * len(keys) // len(queries)]
     offset = torch.arange(n) - torch.arange(n)[:, None]
     if code in TURNS:

@@ -14,8 +14,8 @@ from viz.models.capture import Capture
 
 
 @cached
-def place_tokens(source: Source, placing: Placing) -> Capture:
-    """Return a capture of the first tokens of a text with other positions, or in another order.
+def place_tokens(source: Source, placing: Placing, *, only_first: bool = False) -> Capture:
+    """Return a capture, or only of its first layer, of a text's first tokens with other positions or in another order.
 
     Only the encoding's table is added here; rotations and biases follow in :func:`viz.core.variants.encodings.encode`.
     """
@@ -26,7 +26,7 @@ def place_tokens(source: Source, placing: Placing) -> Capture:
     table = every_encoding(source, placing)[placing.code].table(*vectors.shape)
     if source.kind != "model":
         return on_seeded_heads(source, tokens, vectors + table)
-    return positions.capture_placed(model(source.model), tokens, table)
+    return positions.capture_placed(model(source.model), tokens, table, only_first=only_first)
 
 
 def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
@@ -37,20 +37,15 @@ def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
     """
     how = every_encoding(source, placing)[placing.code]
     added = Placing(order=placing.order) if how.table is no_table else placing
-    call = place_tokens(source, added).calls[0]
+    # Every layer of a text without a table is compared.
+    call = place_tokens(source, added, only_first=added is placing).calls[0]
     with torch.inference_mode():
         options = {name: call.options[name] for name in ("scale", "score_mod") if name in call.options}
         return encode(call.x, call.projections, how, **options)
 
 
 @cached
-def queries_and_keys(source: Source, placing: Placing) -> tuple[Tensor, Tensor]:
-    """Return the queries and keys of :func:`first_layer`, (H, T, d_k) and (G, T, d_k)."""
+def encoded(source: Source, placing: Placing) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (H, T, d_k), keys (G, T, d_k) and scores with the bias, scaled, (H, T, T), of :func:`first_layer`."""
     trace = first_layer(source, placing)
-    return trace.q, trace.k
-
-
-@cached
-def encoded(source: Source, placing: Placing) -> Tensor:
-    """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
-    return first_layer(source, placing).masked
+    return trace.q, trace.k, trace.masked

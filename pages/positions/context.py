@@ -56,7 +56,7 @@ class PositionsContext(SceneContext):
     @property
     def spec(self) -> AttentionSpec:
         """The sizes of the first layer."""
-        return self.scene.trace.projections.spec
+        return self.unplaced.calls[0].projections.spec
 
     @lazy
     def vectors(self) -> Tensor:
@@ -104,7 +104,7 @@ class PositionsContext(SceneContext):
         Raises:
             ValueError: if the encoding does not fit these sizes.
         """
-        return own_compute.encoded(self.scene.choice.source, self.with_positions(code, order))[self.head]
+        return own_compute.encoded(self.scene.choice.source, self.with_positions(code, order))[2][self.head]
 
     def masked(self, scores: Tensor) -> Tensor:
         """Apply the masks of the model and the user to scores."""
@@ -113,7 +113,8 @@ class PositionsContext(SceneContext):
     def fits(self, code: str) -> bool:
         """Return True if an encoding suits these sizes; the comparison gives the reason if not."""
         try:
-            self.scores(code)
+            self.encodings[code].table(*self.vectors.shape)
+            self.encodings[code].turn(torch.zeros(self.n, self.spec.d_k))
         except ValueError:
             return False
         return True

@@ -202,7 +202,7 @@ def _given_sum(context: PositionsContext) -> list[Check]:
     if width % 2:
         return []
     source = context.scene.choice.source
-    layer_input = compute.place_tokens(source, context.with_positions("sinusoidal")).calls[0].x
+    layer_input = compute.place_tokens(source, context.with_positions("sinusoidal"), only_first=True).calls[0].x
     expected = context.vectors + context.gain * sinusoids_by_hand(n, width, context.placing.base)
     if source.kind == "embeddings":
         # Each row is normalised: mean 0, variance 1.

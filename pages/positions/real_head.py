@@ -23,7 +23,6 @@ from viz.frame.format import part
 from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_table
-from viz.models.capture import Capture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,20 +74,16 @@ def draw(context: PositionsContext) -> list[Check]:
 
 
 def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
-    def read(code: str, order: tuple[int, ...] = ()) -> Capture:
-        return own_compute.place_tokens(source, specs.Placing(code=code, order=order))
-
-    as_trained = read("learned")
+    read_as = {
+        name + suffix: own_compute.place_tokens(source, specs.Placing(code=code, order=places))
+        for name, code in (("own", "learned"), ("zero", "none"))
+        for suffix, places in (("", ()), ("_moved", order))
+    }
+    as_trained = read_as["own"]
     means = torch.stack(
         [weight_at_offset(as_trained.layer(i).weights, -1).mean(-1) for i in range(as_trained.n_layers)]
     )
     layer, head = divmod(int(means.argmax()), means.shape[1])
-    read_as = {
-        "own": as_trained,
-        "own_moved": read("learned", order),
-        "zero": read("none"),
-        "zero_moved": read("none", order),
-    }
     cases = {case: capture.layer(layer) for case, capture in read_as.items()}
     options = {case: capture.calls[layer].options for case, capture in read_as.items()}
     return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases, asked=options)

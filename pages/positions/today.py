@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.positions.checks import asked_mask, asked_scale, rope_scores, scores_by_hand, softmax_check
-from pages.positions.compute import queries_and_keys
+from pages.positions.compute import encoded
 from pages.positions.context import PositionsContext
 from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, worst
@@ -136,7 +136,7 @@ def kinds(turning: Turning) -> dict[str, Turning]:
 
 def head_vectors(context: PositionsContext) -> tuple[Tensor, Tensor]:
     """Return the head's queries and keys without positions, (T, d_k) each; in float64, so that only formulas differ."""
-    queries, keys = queries_and_keys(context.scene.choice.source, context.with_positions("none"))
+    queries, keys, _ = encoded(context.scene.choice.source, context.with_positions("none"))
     return queries[context.head].double(), keys[context.head * len(keys) // len(queries)].double()
 
 

@@ -21,7 +21,11 @@ def test_other_table_equals_modified_model(load_family, family):
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     n, own_table = len(tokens.ids), model.positions()
     table = torch.randn(own_table.shape, generator=torch.Generator().manual_seed(5))
+    first_alone = capture_placed(model, tokens, table[:n], only_first=True)
     placed_capture = capture_placed(model, tokens, table[:n])
+    assert first_alone.stacks.keys() == {next(iter(placed_capture.stacks))} and first_alone.n_layers == 1
+    for name in ("q", "k", "v", "x"):
+        assert torch.equal(getattr(first_alone.calls[0], name), getattr(placed_capture.calls[0], name))
     original = own_table.clone()
     module = model.model.base_model.get_submodule(model.layers[0].layout.positions)
     parameter = module.weight[getattr(module, "offset", 0) :]
@@ -41,12 +45,9 @@ def test_models_without_table_run(load_family, family):
     assert model.positions() is None
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     nothing = torch.zeros(len(tokens.ids), model.model.config.hidden_size)
-    assert_close(
-        capture_placed(model, tokens, nothing).layer(0).weights,
-        capture(model, TEXT).layer(0).weights,
-        atol=2e-5,
-        rtol=0,
-    )
+    for only_first in (True, False):
+        placed_capture = capture_placed(model, tokens, nothing, only_first=only_first)
+        assert_close(placed_capture.layer(0).weights, capture(model, TEXT).layer(0).weights, atol=2e-5, rtol=0)
 
 
 def test_reorder_and_first():

@@ -178,10 +178,10 @@ def _attention(
     trace = attend(query, share_kv(key, n_heads), share_kv(value, n_heads), **options)
     output = trace.output.transpose(1, 2)
     if recorder is not None:
+        call = recorder.seen[id(module)] = {"q": query[0], "k": key[0], "v": value[0], "options": options}
         if edit := recorder.edits.get(id(module)):
             output = edit(output)
-        call = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
-        recorder.seen[id(module)] = call
+        call["output"] = output[0]
         if recorder.maps:
             recorder.weights[id(module)] = trace.weights
     return output.contiguous(), trace.weights

@@ -124,11 +124,6 @@ class Capture:
         """Query heads of a layer."""
         return self.calls[0].q.shape[0]
 
-    @property
-    def n_kv_heads(self) -> int:
-        """Key/value heads of a layer."""
-        return self.calls[0].k.shape[0]
-
     def _call(self, i: int, stack: str | None, allowed: Tensor | None) -> Call:
         check()
         call = (self.calls if stack is None else self.stacks[stack])[i]
@@ -192,7 +187,8 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
         yield Prediction(at=at, labels=candidate_labels, probabilities=tuple(best.values.tolist()))
 
 
-def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
+def inputs_of(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
+    """Inputs of one pass: the tokens, or vectors in place of their embeddings, and what a decoder behind them reads."""
     name, read = ("input_ids", torch.tensor(tokens.ids)) if vectors is None else ("inputs_embeds", vectors)
     inputs: dict[str, Any] = {name: read[None]}
     if target is not None:
@@ -251,7 +247,7 @@ def capture_tokens(
     layout = model.layers[0].layout
     if layout.maps_only and (heads_off or vectors is not None):
         raise ModelError("maps", model=model.entry.id)
-    inputs = _inputs(model, tokens, shifted, vectors) | ({"output_attentions": True} if layout.maps_only else {})
+    inputs = inputs_of(model, tokens, shifted, vectors) | ({"output_attentions": True} if layout.maps_only else {})
     with torch.inference_mode(), recording(by_module) as recorder:
         try:
             result = model.model(**inputs, output_hidden_states=True, return_dict=True)

@@ -1,14 +1,17 @@
 """A model, or seeded heads, with other positions than its own: none, a formula's, or its own after a shuffle."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import NoReturn
 
 import torch
 from torch import Tensor
 
-from viz.models.capture import Capture, capture_tokens
+from viz.models.attention_interface import recording
+from viz.models.capture import Capture, calls_of, capture_tokens, inputs_of
 from viz.models.layout import LoadedModel
-from viz.models.tokens import Tokens
+from viz.models.tokens import Tokens, shift
 
 
 def reorder(tokens: Tokens, order: Sequence[int]) -> Tokens:
@@ -30,8 +33,10 @@ def first(tokens: Tokens, n: int) -> Tokens:
     return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], n_excess=n_dropped)
 
 
-def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture:
+def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor, *, only_first: bool = False) -> Capture:
     """Run a model with another table of positions, (T, d_model); zeros take positions away.
+
+    With ``only_first`` the pass ends when the first layer has attended; ``final`` is then what that layer read.
 
     The model goes on adding its own table to what it is given, so it is given the difference. Models with positions of
     another kind (RoPE, T5's biases) have no table and keep what they have.
@@ -41,7 +46,23 @@ def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture
         if (rows := model.positions()) is not None:
             vectors = vectors - rows[: len(vectors)]
         vectors = vectors + table
-    return capture_tokens(model, tokens, vectors=vectors)
+    if not only_first:
+        return capture_tokens(model, tokens, vectors=vectors)
+    config = model.model.config
+    target = shift(model.tokenizer, config, tokens) if config.is_encoder_decoder else None
+    with torch.inference_mode(), recording({id(model.layers[0].attention): _end}) as recorder:
+        with suppress(_End):
+            model.model(**inputs_of(model, tokens, target, vectors), return_dict=True)
+        calls = calls_of(model.layers, recorder)
+    return Capture(tokens=tokens, stacks=calls, final=next(iter(calls.values()))[0].x)
+
+
+class _End(Exception):  # noqa: N818 -- no error
+    """The end of a pass of which no more is read."""
+
+
+def _end(_: Tensor) -> NoReturn:
+    raise _End
 
 
 def row_length(vectors: Tensor, rows: Tensor | None) -> float:

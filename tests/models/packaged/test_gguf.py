@@ -188,4 +188,4 @@ def test_layer_replays_equal_transformers(smollm2):
         result = expected.eval()(torch.tensor([text_capture.tokens.ids]), output_attentions=True)
     for i, weights in enumerate(result.attentions):
         assert_close(text_capture.layer(i).weights, weights[0], atol=2e-5, rtol=0)
-    assert (text_capture.n_layers, text_capture.n_heads, text_capture.n_kv_heads) == (30, 9, 3)
+    assert (text_capture.n_layers, text_capture.n_heads, len(text_capture.calls[0].k)) == (30, 9, 3)

@@ -11,6 +11,7 @@ from tests.sections import views_of
 from viz.components.unpack import unpack
 from viz.frame import compute, specs
 from viz.frame.format import part
+from viz.models import attention_interface
 from viz.text import translator
 
 T = translator("en")
@@ -62,6 +63,14 @@ def test_the_words_are_shuffled_again(open_app):
     assert open_app("positions", order="reversed").button(key="shuffle_words").disabled
 
 
+def test_layers_that_new_text_runs(open_app, monkeypatch):
+    """In every layer its own positions, none, and none in another order; in the first the learned ones in both."""
+    runs, attend = [], attention_interface.attend
+    monkeypatch.setattr(attention_interface, "attend", lambda *q, **o: runs.append(len(q)) or attend(*q, **o))
+    assert checks(open_app("positions", text="a new text"))["shuffle"]
+    assert len(runs) == 3 * 6 + 2
+
+
 def test_masks_are_for_the_comparison_only(open_app):
     app = open_app("positions", mask="causal", section="all")
     later = torch.ones(16, 16).triu(1).bool()
@@ -106,9 +115,6 @@ def test_encoding_of_link_opens_map(open_app):
     app = open_app("positions", source="words", encoding="t5", section="encodings")
     assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
-
-
-# GPT-2 has a causal mask, which says who comes first; Llama and T5 have no table of their own.
 
 
 def captions(app):

@@ -9,29 +9,20 @@ from viz.core.variants.today.angles import temperatures
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
-UNSTRETCHED = {"part": 0, "full": 0}
 SEEDED = {"source": "words", "text": "one two three four five two", "d_model": 64, "n_heads": 4}
+
+
+def unstretched(pairs, longest):
+    return {"turned": pairs, "kept": pairs, "part": 0, "full": 0, "s": 1, "before": longest, "after": longest}
 
 
 @pytest.mark.parametrize(
     ("link", "key", "values"),
     [
         # 8 pairs, base 10,000, T = 4,096: pair j turns 651.9 · 10^(-j/2) times, 32 times at j = 2.6, once at j = 5.6
-        (
-            {},
-            "says",
-            {"turned": 8, "kept": 3, "part": 3, "full": 2, "s": 8, "before": "19,869", "after": "158,953"},
-        ),
-        (
-            {"today_factor": 1},
-            "says",
-            UNSTRETCHED | {"turned": 8, "kept": 8, "s": 1, "before": "19,869", "after": "19,869"},
-        ),
-        (
-            {"today_share": 0.5, "today_factor": 1},
-            "says",
-            UNSTRETCHED | {"turned": 4, "kept": 4, "s": 1, "before": "6,283", "after": "6,283"},
-        ),
+        ({}, "says", {"turned": 8, "kept": 3, "part": 3, "full": 2, "s": 8, "before": "19,869", "after": "158,953"}),
+        ({"today_factor": 1}, "says", unstretched(8, "19,869")),
+        ({"today_share": 0.5, "today_factor": 1}, "says", unstretched(4, "6,283")),
         ({"today_share": 0}, "none", {}),
     ],
 )

@@ -76,11 +76,6 @@ class LongCapture:
         """Query heads of a layer."""
         return len(self.layers[0].queries)
 
-    @property
-    def n_kv_heads(self) -> int:
-        """Key/value heads of a layer."""
-        return len(self.layers[0].keys)
-
     def head(self, layer: int, head: int) -> tuple[Tensor, Tensor]:
         """One head's q and k, (T, d_k) each, in float32."""
         row_layer = self.layers[layer]
