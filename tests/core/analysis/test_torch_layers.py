@@ -24,6 +24,8 @@ def test_block_check_passes_right_fails_wrong(design):
     weights = BlockWeights.random(SPEC, 29, seed=0)
     trace = encoder_block(draw_single(7, 18), weights, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
+    w_in, linear = weights.feed_forward.w_in, torch_layer(weights, design).linear1
+    assert linear.weight.data_ptr() == w_in.data_ptr(), "no weight is copied"
     wrong_weights = BlockWeights.random(SPEC, 29, seed=1)
     assert torch_layer_error(replace(trace, weights=wrong_weights)).max() > 0.1
     crossed = BlockWeights.random(SPEC, 29, seed=0, d_memory=18)

@@ -9,44 +9,33 @@ from viz.core.heads import HeadWeights
 from viz.core.norm import NormWeights, layer_norm, no_norm
 
 
-def _copy(parameter: Tensor, value: Tensor | None) -> None:
-    """Fill a parameter; a bias the block does not have is 0."""
-    with torch.no_grad():
-        parameter.zero_() if value is None else parameter.copy_(value)
+def _fill(layer: nn.Module, weight: Tensor, bias: Tensor | None) -> None:
+    """Let a layer compute with a block's own tensors, without copies; a bias the block does not have is 0."""
+    layer.weight = nn.Parameter(weight, requires_grad=False)
+    layer.bias = nn.Parameter(weight.new_zeros(len(weight)) if bias is None else bias, requires_grad=False)
 
 
 def _fill_heads(layer: nn.MultiheadAttention, weights: HeadWeights) -> None:
     """``nn.MultiheadAttention`` knows no shared K and V: every query head gets its own copy of them."""
     s = weights.spec
 
-    def own_copy(columns: Tensor | None) -> Tensor | None:
-        return (
-            None
-            if columns is None
-            else columns.unflatten(-1, (s.G, -1)).repeat_interleave(s.H // s.G, dim=-2).flatten(-2)
-        )
+    def own_copy(columns: Tensor) -> Tensor:
+        heads = columns.unflatten(-1, (-1, s.d_k))
+        n = heads.shape[-2]
+        return columns if n == s.H else heads.repeat_interleave(s.H // n, dim=-2).flatten(-2)
 
-    for rows, w, b in zip(
-        range(3),
-        (weights.w_q, own_copy(weights.w_k), own_copy(weights.w_v)),
-        (weights.b_q, own_copy(weights.b_k), own_copy(weights.b_v)),
-        strict=True,
-    ):
-        assert w is not None
-        assert layer.in_proj_weight is not None
-        place = slice(rows * s.d_model, (rows + 1) * s.d_model)
-        _copy(layer.in_proj_weight[place], w.T)
-        _copy(layer.in_proj_bias[place], b)
-    _copy(layer.out_proj.weight, weights.w_o.T)
-    _copy(layer.out_proj.bias, weights.b_o)
+    parts = ((weights.w_q, weights.b_q), (weights.w_k, weights.b_k), (weights.w_v, weights.b_v))
+    biases = [w.new_zeros(w.shape[1]) if b is None else b for w, b in parts]
+    layer.in_proj_weight = nn.Parameter(torch.cat([own_copy(w).T for w, _ in parts]), requires_grad=False)
+    layer.in_proj_bias = nn.Parameter(torch.cat(list(map(own_copy, biases))), requires_grad=False)
+    _fill(layer.out_proj, weights.w_o.T, weights.b_o)
 
 
 def _norm(design: BlockDesign, weights: NormWeights) -> nn.Module:
     if design.normalize is no_norm:
         return nn.Identity()
-    layer = nn.LayerNorm(len(weights.gain), eps=weights.eps, dtype=weights.gain.dtype)
-    _copy(layer.weight, weights.gain)
-    _copy(layer.bias, weights.shift)
+    layer = nn.LayerNorm(len(weights.gain), eps=weights.eps, device="meta")
+    _fill(layer, weights.gain, weights.shift)
     return layer
 
 
@@ -62,7 +51,7 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     is_normed_so = design.norm in ("post", "pre") and design.normalize in (layer_norm, no_norm)
     if isinstance(ff, ExpertsWeights) or not (is_standard and design.residual and is_normed_so and ff.w_gate is None):
         raise ValueError("torch has no such layer: it adds the residual, norms by layer norm, and d_k = d_model / H")
-    # The meta device skips the random initialisation, which is slow and advances torch's global generator.
+    # On the meta device no parameter is drawn, which is slow and advances torch's global generator.
     kind = nn.TransformerEncoderLayer if weights.cross is None else nn.TransformerDecoderLayer
     layer = kind(
         s.d_model,
@@ -72,17 +61,15 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
         activation=design.activation,
         norm_first=design.norm == "pre",
         batch_first=True,
-        dtype=ff.w_in.dtype,
         device="meta",
-    ).to_empty(device="cpu")
+    )
     norms = [weights.attention_norm, weights.feed_forward_norm]
     _fill_heads(layer.self_attn, weights.attention)
     if isinstance(layer, nn.TransformerDecoderLayer) and weights.cross is not None and weights.cross_norm is not None:
         _fill_heads(layer.multihead_attn, weights.cross)
         norms.insert(1, weights.cross_norm)
-    for linear, w, b in ((layer.linear1, ff.w_in, ff.b_in), (layer.linear2, ff.w_out, ff.b_out)):
-        _copy(linear.weight, w.T)
-        _copy(linear.bias, b)
+    _fill(layer.linear1, ff.w_in.T, ff.b_in)
+    _fill(layer.linear2, ff.w_out.T, ff.b_out)
     for i, norm in enumerate(norms, 1):
         setattr(layer, f"norm{i}", _norm(design, norm))
     return layer

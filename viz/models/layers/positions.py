@@ -39,8 +39,10 @@ def norm_weights(module: nn.Module) -> NormWeights:
 def _gain_offset(norm: nn.Module, weights: NormWeights) -> int:
     """Measure the number that a norm adds to its weights: 1 in Gemma and Nemotron, 0 elsewhere.
 
-    On numbers whose mean is 0, which a layer norm and an RMS norm treat alike.
+    On numbers whose mean is 0, which a layer norm and an RMS norm treat alike. Torch's own layer norm adds nothing.
     """
+    if type(norm) is nn.LayerNorm:
+        return 0
     gain, shift = weights.gain, 0.0 if weights.shift is None else weights.shift
     x = torch.linspace(-1, 1, gain.shape[-1], dtype=gain.dtype).expand_as(gain)
     normed = x / (x.square().mean(-1, keepdim=True) + weights.eps).sqrt()
