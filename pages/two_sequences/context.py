@@ -12,6 +12,7 @@ from viz.frame.inputs import first_text, own_model
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
 from viz.frame.shared import MODEL, SECTION, TARGET, TEXT
+from viz.models.cross import has_cross
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -76,15 +77,18 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
         ModelError: if the second text has no word.
     """
     t, target = scene.t, _target_text(scene)
+    # A translator writes the target itself: the section shows nothing of another one.
+    is_written = is_translation() and has_cross(scene.capture)
     # A mask refers to positions of one text; between two it is meaningless.
-    cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
+    cross = see(scene, replace(scene.choice.source, target="" if is_written else target), specs.Mask())
     if not is_translation():
         if n_dropped := cross.capture.queries.n_excess:
             st.warning(t("two_sequences.dropped", n=n_dropped, kept=len(cross.capture.queries.ids)))
         unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
     opens = is_translation() and not MODEL.is_chosen
     default = FAMOUS_HEAD if opens else 1
-    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads), default)
+    n_heads = min(len(calls[0].q) for part in (cross, scene) for calls in part.capture.stacks.values())
+    head = chosen_head(scene, t("two_sequences.head"), n_heads, default)
     return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
 
 

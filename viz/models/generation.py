@@ -11,8 +11,6 @@ from torch import Tensor, nn
 
 from viz.cancellation import check
 from viz.core.analysis.lens import chances
-from viz.core.attention import attend
-from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording
 from viz.models.layout import LoadedModel
@@ -43,10 +41,7 @@ def _last_weights(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tens
     weights_by_stack: dict[str, list[Tensor]] = {"decoder": [], "cross": []}
     for layer in model.layers:
         if layer.layout.stack in weights_by_stack:
-            record = recorder.seen[id(layer.attention)]
-            q, k, v = record["q"], record["k"], record["v"]
-            trace = attend(q[None], share_kv(k, len(q))[None], share_kv(v, len(q))[None], **record["options"])
-            weights_by_stack[layer.layout.stack].append(trace.weights[0])
+            weights_by_stack[layer.layout.stack].append(recorder.weights[id(layer.attention)][0])
     return weights_by_stack
 
 
@@ -98,7 +93,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
     steps: list[Prediction] = []
     inputs: dict[str, Any] = {"use_cache": True, "return_dict": True}
     cache = _cache_name(model)
-    with torch.inference_mode(), recording({}) as recorder:
+    with torch.inference_mode(), recording({}, maps=True) as recorder:
         inputs["encoder_outputs"] = model.model.get_encoder()(torch.tensor([tokens.ids]), return_dict=True)
         while len(steps) < min(max_new, model.max_tokens):
             result = model.model(**inputs, decoder_input_ids=torch.tensor([ids[-1:]]))

@@ -62,16 +62,8 @@ def test_single_text_square_with_own_lock(open_app, between, n):
 
 
 def test_widths_are_free_but_one(open_app):
-    app = open_app(
-        "two_sequences",
-        source="words",
-        two_d_model=11,
-        two_d_memory=7,
-        two_d_value=3,
-        two_d_output=5,
-        section="scoring",
-        score_show="widths",
-    )
+    widths = {"two_d_model": 11, "two_d_memory": 7, "two_d_value": 3, "two_d_output": 5}
+    app = open_app("two_sequences", source="words", section="scoring", score_show="widths", **widths)
     shapes = next(frame.value for frame in app.dataframe if "means" in frame.value)
     result = dict(zip(shapes["name"], shapes["shape"], strict=True))
     assert (
@@ -137,6 +129,14 @@ def test_pair_fills_boxes_and_link(open_app):
     app.button[0].click().run()
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.target, mixed.text)
     assert payloads(app)[0]["n_queries"] == wall["n_keys"]
+
+
+def test_translator_reads_no_second_text(open_app, monkeypatch):
+    """It writes the target itself: the default one, of which nothing is shown, is not read."""
+    targets, run = [], compute.capture
+    monkeypatch.setattr(compute, "capture", lambda *a, **o: targets.append(o["target"]) or run(*a, **o))
+    app = open_app("two_sequences", model="animals-en-zh", text="the red cat", section="translation")
+    assert targets == [None] and checked(app, "translation") == (5, 5)
 
 
 def test_opening_shows_translator(open_app):
