@@ -9,6 +9,7 @@ from viz.figures.growth import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
 from viz.frame.modes import say
+from viz.frame.modes.figure_facts import stand_apart
 from viz.frame.show import show_lines
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
@@ -25,10 +26,11 @@ def draw(context: StackingContext) -> list[Check]:
     t = context.t
     by_variant = {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
     by_variant = {code: runs for code, runs in by_variant.items() if runs}
-    # The curves do not depend on the text.
     with st.container(key="section_trained_sharing"):
         _curves(t, by_variant)
         _verdict(t, by_variant)
+    # The curves do not depend on the text.
+    stand_apart("trained_sharing")
     return _checks(by_variant)
 
 

@@ -35,7 +35,7 @@ def draw(lang: str) -> Mapping[str, Any]:
     data = {**pair, "lang": lang, "whole": WEIGHT_UNITS, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
     figure_facts.note([f"{data['model']} · {place}"])
-    figure_facts.draw("start")
+    figure_facts.draw()
     data["example"] = not SENTENCE.read().strip()
     data["asks"] = loading.is_wanted()
     on = {"typed": lambda message: SENTENCE.choose(message["text"]), "painted": _load}

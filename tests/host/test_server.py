@@ -193,7 +193,7 @@ def test_changed_text_redraws_its_part(server, path):
     tabs = finish(change())
     assert not any(message.delta.new_element.heading.tag == "h1" for message in tabs[0].heard)
     controls = [
-        {each.key: (each.options, each.span, tab.value(each.key)) for each in tab.controls.values() if not each.data}
+        {item.key: (item.options, item.span, tab.value(item.key)) for item in tab.controls.values() if not item.data}
         for tab in tabs
     ]
     assert controls[0] == controls[1]

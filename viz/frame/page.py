@@ -124,6 +124,7 @@ class Page:
         with above:
             context = self.context(scene)
         self._draw_sections(scene, open_sections, context)
+        figure_facts.draw()
 
     def _controls(self, open_sections: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
@@ -202,7 +203,6 @@ class Page:
         modes.draw_through("picture", t, section, draw=lambda: checks.extend(section.draw(context) or ()))
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
-        figure_facts.draw(section.texts)
         if modes.shows("footer"):
             with place:
                 footer(t, self.name, section, context, checks)

@@ -98,7 +98,9 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
         ModelError: "busy", if the turn does not come.
     """
     with _visit() if is_alone else nullcontext():
-        _PLACE.set((st.empty(), f"waiting{part and '_'}{part}"))
+        key = f"waiting{part and '_'}{part}"
+        # By its container the style sheet finds a section's first picture.
+        _PLACE.set((st.empty(), key) if part != "section" else (st.container(key=key).empty(), ""))
         if is_alone:
             _enter()
         try:

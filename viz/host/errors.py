@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import FragmentHandledException
 
 from viz.background import contained, failures, where
 from viz.frame.shared import LANG
@@ -18,8 +17,8 @@ _log = logging.getLogger("headlight")
 
 def on_script_error(error: Exception) -> bool:
     """Show the error to the user; return True, so that Streamlit does not show it as well."""
-    # The fragment inside the one that failed has shown it already.
-    if isinstance(error, FragmentHandledException):
+    # A fragment inside the one that failed has shown it, and hands it on inside another one.
+    if any(isinstance(part, Exception) for part in error.args):
         return True
     # The language is unset if the run failed before it was read.
     lang = LANG.value if LANG.has_value else ""

@@ -1,4 +1,4 @@
-"""The source line below saved pictures: the model and the text. The menu of a picture finds it in its section."""
+"""The source line below saved pictures: the model and the text. The menu of a picture finds it on the page."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -38,12 +38,12 @@ def stand_apart(section: str) -> None:
     _FACTS.set((lines, sorted({*apart, section})))
 
 
-def draw(section: str) -> None:
-    """Send the lines for the pictures of a section, unless its numbers are its own; ``style.css`` hides them."""
+def draw() -> None:
+    """Send the lines for menus of pictures, and the sections to which they do not apply; ``style.css`` hides them."""
     lines, apart = _FACTS.read()
-    if lines and section not in apart and modes.shows("figure_menu"):
-        with st.container(key=f"figure_facts_{section}"):
-            st.text("\n".join(lines))
+    if modes.shows("figure_menu"):
+        with st.container(key="figure_facts"):
+            st.text("\n".join([" ".join(["apart", *apart]), *lines]))
 
 
 def _short(fact: str) -> str:

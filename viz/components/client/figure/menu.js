@@ -46,6 +46,7 @@ function figureOf(place) {
     view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'),
     key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
+  const [apart, ...facts] = document.querySelector(".st-key-figure_facts")?.textContent.split("\n") ?? ["apart"];
   const title =
     (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
   const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";
@@ -53,7 +54,7 @@ function figureOf(place) {
     caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "),
     name: `headlight-${key}`,
     link: linkOf(),
-    facts: (section ?? document).querySelector('[class*="figure_facts"]')?.textContent.split("\n") ?? [],
+    facts: apart.split(" ").some((name) => section?.classList.contains(`st-key-section_${name}`)) ? [] : facts,
   };
   if (chart)
     return {
@@ -73,6 +74,7 @@ class Menu {
   limits;
   plot;
   figure;
+  isOpen = () => this.root.matches(":popover-open");
 
   constructor(parent) {
     this.root = element("div", "menu", { popover: "manual", role: "menu" });
@@ -107,7 +109,7 @@ class Menu {
       { root, button } = this,
       at = button.getBoundingClientRect();
     for (const name of ["color", "backgroundColor", "fontFamily"]) root.style[name] = page[name];
-    if (!this.isOpen) root.showPopover();
+    if (!this.isOpen()) root.showPopover();
     const { offsetWidth: wide, offsetHeight: high } = root;
     const top = at.bottom + AWAY + high <= innerHeight ? at.bottom + AWAY : Math.max(AWAY, at.top - AWAY - high);
     root.style.top = `${top}px`;
@@ -117,13 +119,9 @@ class Menu {
 
   close(back = false) {
     document.removeEventListener("pointerdown", this.outside);
-    if (this.isOpen) this.root.hidePopover();
+    if (this.isOpen()) this.root.hidePopover();
     this.button.setAttribute("aria-expanded", "false");
     if (back) this.button.focus();
-  }
-
-  get isOpen() {
-    return this.root.matches(":popover-open");
   }
 
   #key(event) {
@@ -206,6 +204,6 @@ const menus = new WeakMap();
 export default function ({ data, parentElement }) {
   if (!menus.has(parentElement)) menus.set(parentElement, new Menu(parentElement));
   const menu = menus.get(parentElement);
-  if (menu.isOpen && menu.button === data.button) menu.close(true);
+  if (menu.isOpen() && menu.button === data.button) menu.close(true);
   else menu.open(data);
 }
