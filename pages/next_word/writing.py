@@ -37,11 +37,11 @@ def draw(context: NextWordContext) -> list[Check]:
             width=220,
             says=lambda heat: t("next_word.drawn", T=heat / 100) if heat else t("next_word.greedy"),
         )
-        seed = 0
-        if heat:
+        if heat and context.scene.choice.source.kind == "model":
             seed = SEED.number_input(t("choice.seed"), width=130)
         else:
-            # An empty element reserves the place, so that the buttons keep their delta path.
+            # The chip of seeded heads has the control. An empty element reserves the place for it.
+            seed = SEED.read() if heat else 0
             st.empty()
         _buttons(t, target)
     if not target:

@@ -241,12 +241,14 @@ def test_stopped_it_keeps_what_was_written(open_app):
 
 
 def test_sampling_seed_reproduces_text(open_app):
-    lines = set()
-    for seed in (0, 1, 0):
-        app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, seed=seed, written=8)
-        assert not app.exception
-        lines.add(next(line for line in texts(app) if "▸" in line))
-    assert len(lines) == 2
+    """With seeded heads their chip has the one control of the seed."""
+    for link in ({"model": TWIN}, {"source": "words"}):
+        lines = set()
+        for seed in (0, 1, 0):
+            app = open_app("next_word", text="the dog saw", heat=130, seed=seed, written=8, **link)
+            assert not app.exception and [box.key for box in app.number_input].count("seed") == 1
+            lines.add(next(line for line in texts(app) if "▸" in line))
+        assert len(lines) == 2
 
 
 # --- Layer by layer --------------------------------------------------------------------------------------------------
