@@ -63,7 +63,7 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
     assert page.evaluate(SMALL) == []
 
 
-@pytest.mark.fast("heads", "stacking", "long_text")
+@pytest.mark.fast("heads")
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_passes_every_page(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable.

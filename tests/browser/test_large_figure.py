@@ -75,7 +75,6 @@ def is_number(cell: str) -> bool:
         return False
 
 
-@pytest.mark.fast("desk")
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["desk", "phone"])
 def test_figure_opens_and_closes(visit, viewport):
     """plotly comes with it and not before; Escape closes it, and Back does not open it again."""

@@ -50,7 +50,6 @@ def ends(page: Page) -> float:
     return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
 
 
-@pytest.mark.fast
 def test_arcs_switch_and_ways_on(visit):
     page = visit("", viewport=SCREEN)
     page.mouse.move(1, 1)  # the film ends

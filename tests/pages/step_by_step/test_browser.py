@@ -50,7 +50,6 @@ def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     wait_run(page)
 
 
-@pytest.mark.fast("three_words")
 @pytest.mark.parametrize("section", ["three_words", "steps"])
 def test_stepping_with_keys_and_buttons(visit, section):
     page = visit("step-by-step", section=section, step=1)
