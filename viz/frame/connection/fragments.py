@@ -1,4 +1,4 @@
-"""The page, and in it each section, as Streamlit fragments: a control has only the fragment around it drawn again.
+"""The page, in it what depends on the text, and in that a section, as fragments: a control has its own drawn again.
 
 A fragment holds small values, never tensors or traces: those come from the cache again in each of its runs. The values
 that everything else on the screen was drawn with are noted; if a control changes one of these, all is drawn again.
