@@ -2,8 +2,7 @@
 
 Users choose among the models that the server offers, in the shares of ``--models``. Starts the hosting entry
 (serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers took from a change to the
-end of the script, errors, and the server's memory; the exit status says whether the goals were met. With ``--recover``
-a single user goes through every page before the class and after it, until the answers come as fast as before.
+end of the script, errors, and the server's memory; the exit status says whether the goals were met.
 """
 
 import argparse
@@ -23,8 +22,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 from bench.load.models import MIX, shares
-from bench.load.tab import Tab
-from bench.load.visitor import LONG, PATHS, Change, Visitor
+from bench.load.visitor import LONG, Change, Visitor
 from bench.load.watch import Watch
 from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, ROOT, serve
@@ -33,11 +31,9 @@ from viz import limits
 
 ARRIVE = 30.0
 """Seconds over which a class opens the link, or a third of the whole time if that is less."""
-P95, CEILING, GROWTH, NORMAL = 1.0, limits.MEMORY_BYTES / 1e6, 5.0, 30.0
+P95, CEILING, GROWTH = 1.0, limits.MEMORY_BYTES / 1e6, 5.0
 """The goals: seconds (of up to 50 users, on texts that are not long, of the model that the page opens with), MB with
-that model alone, MB, seconds."""
-AS_BEFORE = 1.5
-"""A visit may be this many times slower than before to count as normal again."""
+that model alone, MB."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -55,8 +51,6 @@ class Course:
     watch: Watch | None = None
     ceiling: float = CEILING
     """MB that the server may take with the models it has in memory at the end, by its own account."""
-    recovered: float | None = None
-    """Seconds until a user after the class was served as before; None if nobody looked."""
 
     @property
     def errors(self) -> list[Change]:
@@ -78,8 +72,6 @@ class Course:
             yield f"{self.watch.most:.0f} MB"
         if self.watch and self.watch.growth() >= GROWTH:
             yield f"{self.watch.growth():.1f} MB of growth"
-        if self.recovered is not None and self.recovered > NORMAL:
-            yield f"normal again only after {self.recovered:.0f} s"
 
 
 def table(recorded_changes: Iterable[Change], by: Callable[[Change], str]) -> Iterator[str]:
@@ -120,23 +112,8 @@ def report(course: Course) -> Iterator[str]:
         verdict = "held" if watch.most <= course.ceiling else "DID NOT HOLD"
         yield f"  the ceiling of {course.ceiling:.0f} MB{more} {verdict}"
         yield f"processor time of the server: {watch.work / course.seconds:.2f} cores"
-    if course.recovered is not None:
-        yield f"a visitor afterwards is served as before after {course.recovered:.0f} s"
     missed_goals = list(course.missed_goals())
     yield "every goal reached" if not missed_goals else "MISSED: " + ", ".join(missed_goals)
-
-
-async def walk(url: str) -> float:
-    """One user alone goes through every page and types on it; the 95th percentile of the answers, in seconds."""
-    recorded_changes: list[Change] = []
-    visitor = Visitor(url, 1, 0, recorded_changes.append, think=(0.05, 0.05))
-    async with Tab(url) as tab:
-        await tab.open()
-        for path in sorted(PATHS):
-            recorded_changes.append(Change("page", path, 0, (await tab.go(path)).seconds))
-            for kind in ("text", "slider", "choice"):
-                await visitor.act(tab, kind)
-    return percentile([change.seconds for change in recorded_changes], 0.95)
 
 
 TOKEN = secrets.token_urlsafe()
@@ -159,10 +136,8 @@ async def run(
     seed: int = 0,
     long: float = LONG,
     models: Mapping[str, float] | None = None,
-    recover: bool = False,
 ) -> None:
     """Let a class visit, and note what happens."""
-    before = [await walk(url) for _ in range(2)][-1] if recover else None
     course.watch = Watch(pid) if pid else None
     watching = asyncio.create_task(course.watch.follow()) if course.watch else None
     arrive = min(ARRIVE, course.seconds / 3)
@@ -174,14 +149,9 @@ async def run(
         await visitor.stay(course.seconds - late)
 
     await asyncio.gather(*(stay(number) for number in range(course.users)))
-    over = time.monotonic()
     if watching:
         watching.cancel()
         course.ceiling = await asyncio.to_thread(told_by, url, "memory_ceiling")
-    if before is not None:
-        while await walk(url) > AS_BEFORE * before and time.monotonic() < over + 2 * NORMAL:
-            pass
-        course.recovered = time.monotonic() - over
 
 
 def wait_until_ready(url: str) -> None:
@@ -230,7 +200,6 @@ def _parse_arguments() -> argparse.Namespace:
         + ",".join(f"{model}={share:g}" for model, share in MIX.items()),
     )  # fmt: skip
     parser.add_argument("--url", default="", help="a server on this machine that runs already")
-    parser.add_argument("--recover", action="store_true", help="wait afterwards until a visit is as fast as before")
     options = parser.parse_args()
     if not (1 <= options.users <= 200 and 0 < options.minutes <= 30):
         parser.error("1 to 200 users, up to 30 minutes")
@@ -249,12 +218,7 @@ def main() -> int:
     print(f"{arguments.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
     began = time.process_time()
     with server(arguments.url, arguments.users) as (url, pid):
-        options = {
-            "seed": arguments.seed,
-            "long": arguments.long,
-            "models": arguments.models,
-            "recover": arguments.recover,
-        }
+        options = {"seed": arguments.seed, "long": arguments.long, "models": arguments.models}
         asyncio.run(run(course, url, pid, **options))
         for line in report(course):
             print(line)  # noqa: T201
