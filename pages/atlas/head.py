@@ -12,7 +12,6 @@ from viz.core.analysis.atlas.summary import Score
 from viz.frame.compute import model
 from viz.frame.examples import go_to_head
 from viz.frame.modes import say
-from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
 from viz.models.tokens import guesses, labels
 from viz.text import Translate, paragraph
@@ -46,7 +45,7 @@ def highest(score: Score) -> float:
 
 
 def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
-    """Render the head's sentences, the texts of this score, and a table of the other scores."""
+    """Render the head's sentences, and the texts of this score."""
     layer, head = place
     t, score = context.t, context.score(name)
     values = {"mean": mean_said(t, name, *_mean_and_half(score, place)), "n": score.n}
@@ -59,10 +58,8 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
             more.append(t("atlas.on_text", value=format_score(name, value)))
     say(paragraph(*more))
     _texts(context, section, name, place)
-    table = st.expander(t("atlas.all_scores", layer=layer, head=head), key=f"_atlas_all_{section}", on_change="rerun")
-    if table.open:
-        with table:
-            _table(context, section, layer, head)
+    if is_own(context):
+        st.caption(t("atlas.own_note"))
 
 
 def say_even_on_text(context: AtlasContext, name: str) -> None:
@@ -131,25 +128,3 @@ def text_content(context: AtlasContext, name: str, number: int) -> str:
         first = [token for token, added in zip(ids, special, strict=True) if not added][: len(ids) // 2]
         return " ".join(labels(tokenizer, first[:8])) + " …"
     return context.atlas.lines[number]
-
-
-def _short(numbers: tuple[str, ...]) -> str:
-    return numbers[0] if len(numbers) == 1 else f"{numbers[0]} ({numbers[1]} … {numbers[2]})"
-
-
-def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
-    t, earned = context.t, context.labels(layer, head)
-    rows = [
-        {
-            t("atlas.t_score"): context.title(name),
-            t("atlas.t_mean"): _short(interval(name, *_mean_and_half(score, (layer, head)))),
-            t("atlas.t_even"): format_score(name, score.even) if math.isfinite(score.even) else "–",
-            t("atlas.t_random", models=len(context.atlas.seeds)): format_score(name, highest(score)),
-            t("atlas.t_label"): "✓" if name in earned else "",
-            t("atlas.t_n"): score.n,
-        }
-        for name, score in context.atlas.scores.items()
-    ]
-    show_table(rows, height="content", key=f"atlas_scores_{section}")
-    if is_own(context):
-        st.caption(t("atlas.own_note"))

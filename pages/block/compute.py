@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
 from pages.block.equations import equations_error
 from viz.core.analysis.checks import largest, largest_ratio, rows_rounding, worst
@@ -14,7 +13,6 @@ from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace, Place
 from viz.core.experts import ExpertsTrace
-from viz.core.norm import moments
 from viz.frame import compute
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
@@ -45,27 +43,14 @@ def deep(source: Source, plan: BlockPlan) -> BlockPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HandedOn:
-    """Statistics of the last block's output, averaged over the tokens.
-
-    ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
-    a token and what it was before the first block. Both are NaN if a vector has nothing but zeros: it has no direction.
-    """
-
-    norm: float
-    std: float
-    alike: float
-    kept: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Result of a whole stack: ``last`` of the last block, ``lengths`` before and after each block.
+    """Result of a whole stack: the mean ``lengths`` of the tokens before and after each block.
 
+    ``alike`` is the mean cosine between two tokens at its end, NaN if a vector has nothing but zeros: no direction.
     ``error`` is how far its blocks are from the equations written out, as a share of their largest numbers.
     """
 
-    last: HandedOn
+    alike: float
     lengths: tuple[float, ...]
     error: float
 
@@ -77,16 +62,9 @@ def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome
     stack, masks = stack_of(source, target, plan, mask)
     traces = stack.run(**masks, design=plan.design(stack.design))
     levels = torch.stack([stack.x, *(trace.output for trace in traces)])
-    output = levels[-1]
-    statistics, has_directions = moments(output), bool(output.any(-1).all())
-    last = HandedOn(
-        norm=float(statistics.norm.mean()),
-        std=float(statistics.std.mean()),
-        alike=float(mean_cosine(output)) if has_directions else math.nan,
-        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()) if has_directions else math.nan,
-    )
+    alike = float(mean_cosine(levels[-1])) if bool(levels[-1].any(-1).all()) else math.nan
     lengths = tuple(levels.norm(dim=-1).mean(-1).tolist())
-    return Outcome(last=last, lengths=lengths, error=equations_error(stack, traces, masks))
+    return Outcome(alike=alike, lengths=lengths, error=equations_error(stack, traces, masks))
 
 
 Off = tuple[float, float]

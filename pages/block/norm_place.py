@@ -65,7 +65,7 @@ def _lengths(context: BlockContext, names: dict[Place, str], built: Place) -> No
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
-    post, inside = (statistic(outcome.last.norm, 2) for outcome in outcomes.values())
+    post, inside = (statistic(outcome.lengths[-1], 2) for outcome in outcomes.values())
     first, name = statistic(outcomes[built].lengths[0], 2), t(f"block.variant_{list(outcomes)[1]}")
     say(t("block.place_found", first=first, post=post, inside=inside, name=name))
     caption_stack(context, n)

@@ -17,7 +17,7 @@ from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
 from viz.frame.modes import say
-from viz.frame.show import show_bars, show_lines, show_table
+from viz.frame.show import show_bars, show_lines
 from viz.text import paragraph
 
 
@@ -30,7 +30,6 @@ def draw(context: BlockContext) -> list[Check]:
     built = next(iter(outcomes))
     _pictures(context, outcomes)
     _say_result(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
-    _table(context, plans, outcomes)
     error = worst(outcome.error for outcome in outcomes.values())
     name = context.t("block.switched_off.title")
     return [check("block.check_equations", error, 1e-5, name=name)]
@@ -60,7 +59,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{t('block.alike_title')}**")
-        values = torch.tensor([outcome.last.alike for outcome in outcomes.values()])
+        values = torch.tensor([outcome.alike for outcome in outcomes.values()])
         colours = [BLUE] + [GREY] * (len(outcomes) - 1)
         chart = BarChart(
             list(names.values()),
@@ -80,24 +79,11 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
 
 def _say_result(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
-    lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
+    lengths = {"built": built.lengths[-1], "no_norm": no_norm.lengths[-1]}
     sentence = t("block.found_length", **{what: statistic(value, 2) for what, value in lengths.items()})
     # One token alone has no other to be like.
-    if not math.isnan(built.last.alike):
-        alike = {"built": statistic(built.last.alike, 2), "no_residual": statistic(no_residual.last.alike, 2)}
+    if not math.isnan(built.alike):
+        alike = {"built": statistic(built.alike, 2), "no_residual": statistic(no_residual.alike, 2)}
         sentence = paragraph(t("block.found_alike", **alike), sentence)
     say(sentence)
     caption_stack(context, n)
-
-
-def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[str, Outcome]) -> None:
-    t, stack = context.t, context.sides[-1].stack
-    rows, current_design = [], context.plan.design(stack.design)
-    for code, plan in plans.items():
-        name = t(f"block.variant_{code}")
-        if plan.design(stack.design) == current_design:
-            name = t("block.variant_now", name=name)
-        numbers = {t(f"block.outcome_{what}"): statistic(value) for what, value in vars(outcomes[code].last).items()}
-        rows.append({t("block.variant"): name} | numbers)
-    show_table(rows, width="stretch")
-    st.caption(t("block.outcome_says"))

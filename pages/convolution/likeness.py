@@ -1,8 +1,5 @@
 """Similarity of the source's heads to a convolution: each beside its closest window."""
 
-from collections.abc import Callable
-from typing import Any
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -16,17 +13,10 @@ from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
 from viz.frame.modes import say
 from viz.frame.shared import HEAD, LAYER
-from viz.frame.show import show_table
-
-ROW_HEIGHT = 35
-"""Pixels of a line of Streamlit's table."""
-
-Row = dict[str, Any]
-"""A line of the table: a head, and its closest window."""
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """A head of the chosen layer beside its closest window; then every head of the source, the most alike first."""
+    """Draw a head of the chosen layer beside its closest window, and say which head of the source is most alike."""
     choice = context.scene.choice
     fits = own_compute.windows(choice.source, choice.mask)
     H = context.scene.trace.weights.shape[0]
@@ -35,7 +25,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     head = HEAD.slider(label, H, width=420)
     with picture:
         _beside_window(context, fits[choice.layer], head)
-    _all_heads(context, table(fits, len(context.scene.labels), context.scene.capture.number), head)
+    _most_alike(context, fits, head)
     return _checks(context, fits[choice.layer], head)
 
 
@@ -62,64 +52,27 @@ def inside(offset: float, n: int) -> float:
     return max(0.0, 1 - abs(offset) / n)
 
 
-def table(fits: tuple[WindowFit, ...], n: int, number: Callable[[int], int] = int) -> list[Row]:
-    """Every head with its closest window and the share that explains, the most alike first.
-
-    ``number`` gives the model's own number of each layer.
-    """
-    rows = [
-        {
-            "layer": number(layer),
-            "head": head,
-            "share": float(fit.explained_share[head]),
-            "offset": float(fit.offset[head]),
-            "alpha": float(fit.alpha[head]),
-            "inside": inside(float(fit.offset[head]), n),
-        }
-        for layer, fit in enumerate(fits)
-        for head in range(len(fit.offset))
-    ]
-    return sorted(rows, key=lambda row: -row["share"])
-
-
-def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
-    t, choice = context.t, context.scene.choice
-    inside_text = [row for row in rows if row["inside"] >= 0.5]
-    best = (inside_text or rows)[0]
-    place = {"layer": best["layer"], "head": best["head"]}
-    values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
-    many = sum(row["share"] > 0.5 for row in inside_text)
-    say(t("convolution.likeness_found", n=len(rows), many=many, **place, **values))
-    if (best["layer"], best["head"]) != (context.scene.layer_number, head):
-        places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
-        st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)
-    height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
-    show_table(rows, column_config=_columns(context), height=height, key="likeness")
+def _most_alike(context: ConvolutionContext, fits: tuple[WindowFit, ...], head: int) -> None:
+    """Name the head most like its window, of those whose centre lies inside the text if there are any."""
+    t, scene, H = context.t, context.scene, len(fits[0].offset)
+    offsets, alphas, shares = (
+        torch.cat([getattr(fit, name) for fit in fits]).tolist() for name in ("offset", "alpha", "explained_share")
+    )
+    heads = sorted(range(len(shares)), key=lambda i: -shares[i])
+    within = [i for i in heads if inside(offsets[i], len(scene.labels)) >= 0.5]
+    best, many = (within or heads)[0], sum(shares[i] > 0.5 for i in within)
+    place = {"layer": scene.capture.number(best // H), "head": best % H}
+    values = {"offset": number(offsets[best], 3), "alpha": number(alphas[best]), "share": part(shares[best])}
+    say(t("convolution.likeness_found", n=len(heads), many=many, **place, **values))
+    if (place["layer"], place["head"]) != (scene.layer_number, head):
+        layer = place["layer"] if scene.choice.source.kind == "model" else None
+        st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=(place["head"], layer))
 
 
 def _open(head: int, layer: int | None) -> None:
     HEAD.set(head)
     if layer is not None:
         LAYER.set(layer)
-
-
-def _columns(context: ConvolutionContext) -> dict[str, Any]:
-    forms = {"layer": "%d", "head": "%d", "offset": "%.2f", "alpha": "%.2g", "inside": "%.2f"}
-    columns: dict[str, Any] = {
-        name: st.column_config.NumberColumn(
-            context.t(f"convolution.n_{name}"), help=context.t(f"convolution.n_{name}_help"), format=form
-        )
-        for name, form in forms.items()
-    }
-    columns["share"] = st.column_config.ProgressColumn(
-        context.t("convolution.n_share"),
-        help=context.t("convolution.n_share_help"),
-        format="%.3f",
-        min_value=0,
-        max_value=1,
-        width="medium",
-    )
-    return columns
 
 
 def share_by_hand(weights: Tensor, visible: Tensor, offset: Tensor, alpha: Tensor) -> float:

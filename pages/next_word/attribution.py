@@ -17,7 +17,7 @@ from viz.frame.examples import go_to_head
 from viz.frame.format import number
 from viz.frame.modes import say
 from viz.frame.shared import MODEL, TEXT
-from viz.frame.show import show_bars, show_matrix, show_table
+from viz.frame.show import show_bars, show_matrix
 from viz.frame.sidebar import file_of
 from viz.params import Int
 from viz.text import join_names
@@ -30,7 +30,7 @@ Part = tuple[str, int, int, float]
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """Draw a map of layers by heads with the feed-forward networks, the largest parts, and a list of all."""
+    """Draw a map of layers by heads with the feed-forward networks, and the largest parts."""
     against = -1 if context.against is None else context.against.token
     attribution = compute.parts(context.source, context.at, context.word.token, against)
     sorted_parts = sorted(attribution.parts(), key=lambda part: -abs(part[3]))
@@ -39,7 +39,6 @@ def draw(context: NextWordContext) -> list[Check]:
     _say(context, attribution, sorted_parts)
     _open(context, attribution, selection)
     _largest(context, sorted_parts)
-    _list(context, attribution, sorted_parts)
     context.say_cap()
     context.say_sink()
     return [_sum_check(context, attribution), *_part_checks(context, matrix), *model_checks(context)]
@@ -144,22 +143,6 @@ def _largest(context: NextWordContext, sorted_parts: list[Part]) -> None:
         value_title=context.t("next_word.adds"),
     )
     show_bars(chart, key="next_largest", alt=context.t("next_word.largest_alt"))
-
-
-def _list(context: NextWordContext, attribution: Attribution, sorted_parts: list[Part]) -> None:
-    """Draw every part, the largest first, with the running sum."""
-    t, total, rows = context.t, 0.0, []
-    for kind, layer, head, value in sorted_parts:
-        total += value
-        rows.append(
-            {
-                t("next_word.part"): t(f"next_word.words_{kind}", layer=layer, head=head),
-                t("next_word.adds"): number(value, 3),
-                t("next_word.so_far"): number(total, 3),
-            }
-        )
-    with st.expander(t("next_word.all_parts", n=len(rows))):
-        show_table(rows)
 
 
 def _sum_check(context: NextWordContext, attribution: Attribution) -> Check:

@@ -10,16 +10,15 @@ from pages.next_word.context import NextWordContext, for_decoders, model_checks
 from pages.next_word.parameters import SWAP_WITH
 from pages.next_word.presets import preset_of
 from viz import limits
-from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import random_place
 from viz.frame.checks import Check, check
 from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number
-from viz.frame.show import show_bars, show_matrix
+from viz.frame.show import show_matrix
 from viz.frame.specs import Source
 
-MAP, MOST = "next_swaps", 12
+MAP = "next_swaps"
 
 
 @for_decoders
@@ -36,7 +35,6 @@ def draw(context: NextWordContext) -> list[Check]:
     effects = torch.stack([_score(context, layer) for layer in layers]) - before
     matrix = _map(context, effects, len(compute.stream(context.source).heads))
     _say(context, before, theirs)
-    _largest(context, effects)
     n_layers = len(compute.stream(context.source).heads)
     return [*_checks(context, second, matrix, before, n_layers), *model_checks(context)]
 
@@ -114,17 +112,6 @@ def _map(context: NextWordContext, effects: Tensor, n_layers: int) -> Matrix:
     show_matrix(t, matrix, key=MAP, alt=t("next_word.swap_alt"))
     st.text(t("next_word.swap_found_part", n=rows, **values))
     return matrix
-
-
-def _largest(context: NextWordContext, effects: Tensor) -> None:
-    n_heads = effects.shape[1]
-    n_layers = len(compute.stream(context.source).heads)
-    order = effects.abs().flatten().argsort(descending=True)[:MOST]
-    places = [divmod(int(i), n_heads) for i in order]
-    names = [f"{n_layers - len(effects) + layer}·{head}" for layer, head in places]
-    title, value = context.t("next_word.swap_largest"), context.t("next_word.swap_moves")
-    chart = BarChart(names, {value: effects.flatten()[order]}, title=title, value_title=value)
-    show_bars(chart, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
 
 
 def _checks(context: NextWordContext, second: Source, matrix: Matrix, before: Tensor, n_layers: int) -> list[Check]:

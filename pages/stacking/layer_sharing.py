@@ -1,8 +1,5 @@
 """Layers that share their weights: the savings, the effect on the tokens, and whether small decoders still learn."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import streamlit as st
 import torch
 from torch import Tensor
@@ -12,13 +9,11 @@ from pages.stacking.compute import Sharing
 from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
 from viz.core.experts import ExpertsTrace
-from viz.core.variants.layer_sharing import layers_used
 from viz.figures.curves import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
-from viz.frame.format import statistic
 from viz.frame.modes import say
-from viz.frame.show import show_bars, show_lines, show_table
+from viz.frame.show import show_bars, show_lines
 from viz.params import Int
 
 SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: n_layers)
@@ -42,7 +37,6 @@ def draw(context: StackingContext) -> list[Check]:
         _activations(context, variants)
     help_text = t("stacking.layer_sharing.sets_help")
     SETS.slider(t("stacking.layer_sharing.sets"), n, help=help_text, width=WIDTH)
-    _table(context, variants)
     say(t("stacking.layer_sharing.shows"))
     st.caption(t("stacking.layer_sharing.mechanism"))
     return [*_checks(context, variants), *trained_sharing.draw(context)]
@@ -66,23 +60,6 @@ def _cost_picture(context: StackingContext, variants: list[Sharing]) -> None:
         [str(sharing.n_sets) for sharing in variants], series, title=title, value_title=share, top=105.0, height=260
     )
     show_bars(chart, key="sharing_costs", alt=share)
-
-
-def _table(context: StackingContext, variants: list[Sharing]) -> None:
-    t = context.t
-    columns: dict[str, Sequence[Any]] = {
-        "sets": [_name(sharing) for sharing in variants],
-        "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in variants],
-        "parameters": [sharing.parameters for sharing in variants],
-        "flops": [sharing.flops for sharing in variants],
-        "cosine": [statistic(sharing.similarity.cosine[-1]) for sharing in variants],
-        "length": [statistic(sharing.similarity.length[-1]) for sharing in variants],
-    }
-    grouped = st.column_config.NumberColumn(format="localized")
-    show_table(
-        {t(f"stacking.layer_sharing.t_{code}"): values for code, values in columns.items()},
-        column_config={t(f"stacking.layer_sharing.t_{code}"): grouped for code in ("parameters", "flops")},
-    )
 
 
 def _activations(context: StackingContext, variants: list[Sharing]) -> None:

@@ -33,9 +33,6 @@ TEXT_KEYS = ("detail",)
 """Keys of a view's data that are text with results in it."""
 SINGLE = ("token_bytes", "mha_token_bytes")
 """Results that a view is told one by one; other single numbers are sizes of what is sent, or of its scale."""
-FITTED = {"offset": 0.02, "inside": 0.02, "alpha": math.inf}
-"""Columns of the table of windows fitted to heads, and how far they may be off besides: a head that looks at one place
-is explained by any sharp window, so that its alpha is anything."""
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
 FORMULA = re.compile(r"\$[^$]*\$")
@@ -243,7 +240,7 @@ def tables_of(app: AppTest) -> list[Digest]:
 def _tables(app: AppTest) -> Iterator[Digest]:
     for table in [*app.dataframe, *app.table]:
         for column in table.value:
-            yield from _column(table.value[column].tolist(), FITTED.get(column, 0.0))
+            yield from _column(table.value[column].tolist())
     for bars in re.findall('<table class="bars">.*?</table>', "".join(html.proto.body for html in app.get("html"))):
         lines = re.sub("</?small>", " ", bars).split("<tr>")[2:]
         for column in zip(*(re.findall("<span[^>]*>(.*?)</span>", line) for line in lines), strict=True):
@@ -257,9 +254,8 @@ def _tables(app: AppTest) -> Iterator[Digest]:
         yield from _column([metric.value])
 
 
-def _column(cells: Sequence[Any], off: float = 0.0) -> Iterator[Digest]:
+def _column(cells: Sequence[Any]) -> Iterator[Digest]:
     values, unit = _read(cells)
-    unit = max(unit, off)
     if values and unit < math.inf:
         is_whole = unit == 0 and np.isfinite(values).all() and not any(isinstance(cell, float) for cell in cells)
         yield digest("count" if is_whole else "table", values, unit)

@@ -10,12 +10,10 @@ from pages.convolution.vision.compute import Reader
 from pages.convolution.vision.heads import share_on_plane
 from viz.components.bars import BarChart
 from viz.core.analysis.map_statistics import entropy
-from viz.figures.curves import curves
-from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
 from viz.frame.modes import say
-from viz.frame.show import show_bars, show_lines
+from viz.frame.show import show_bars
 from viz.models.trained import digits
 
 DIGITS_PER_NAME = 2
@@ -83,14 +81,6 @@ def _how_it_went(context: ConvolutionContext, choice: VisionChoice, before: Read
         epochs=len(run.accuracy), seconds=number(run.seconds, 3), parameters=f"{run.parameters:,}",
         then=then, now=now, n=n, share=share(now / n), seed=digits.Recipe().seed,
     )  # fmt: skip
-    fig = curves(
-        range(1, len(run.accuracy) + 1),
-        {t("convolution.vision_training.accuracy"): torch.tensor(run.accuracy)},
-        x=Axis(t("convolution.vision_training.epoch")),
-        y=Axis(t("convolution.vision_training.accuracy"), grid=True, limits=(0, 1)),
-        height=220,
-    )
-    show_lines(fig, key="vision_run", alt=sentence)
     say(sentence)
     return [check("convolution.vision_training.check_accuracy", abs(now / n - run.accuracy[-1]), 0.5 / n, n=n)]
 

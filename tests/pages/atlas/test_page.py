@@ -83,19 +83,6 @@ def test_contradicting_sentence_opens_on_heads(open_app):
     assert [app.session_state[name] for name in ("text", "layer", "head")] == [worst, 0, 5]
 
 
-def test_all_scores_expander_draws_table(open_app):
-    """Draw the table of a head's scores only when it is opened."""
-    app = open_app("atlas")
-    assert not app.dataframe
-    app.session_state["_atlas_all_map"] = True
-    app.run()
-    assert not app.exception
-    (table,) = app.dataframe
-    scores = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores
-    assert list(table.value[T("atlas.t_score")]) == [T(f"atlas.s_{name}") for name in scores]
-    assert list(table.value[T("atlas.t_n")]) == [score.n for score in scores.values()]
-
-
 def test_every_score_passes_checks(open_app):
     app = open_app("atlas", section="map")
     for name in app.selectbox(key="atlas_score").options:

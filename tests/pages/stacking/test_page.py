@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pages.stacking import layer_sharing, locality
-from tests.running import all_elements, checked, sentences_of
+from tests.running import all_elements, checked, line_charts, sentences_of
 from tests.sections import link_to
 from viz.core import stack
 from viz.text import translator
@@ -13,11 +13,6 @@ T = translator("en")
 
 
 CHINESE = "春天来了，花开了，鸟也回来了。"
-
-
-def table(app, key):
-    """The table with a column of this name."""
-    return next(frame.value for frame in app.dataframe if T(key) in frame.value)
 
 
 def page_sentences(app):
@@ -44,8 +39,7 @@ def test_field_mask_replaces_page_mask(open_app):
 def test_single_word_or_head_no_verdict(open_app):
     verdict = "from one layer to the next"
     app = open_app("stacking", section="all", source="words", text="word", depth=2)
-    cosines = table(app, "stacking.layer_sharing.t_cosine")[T("stacking.layer_sharing.t_cosine")]
-    assert set(cosines) == {"–"}
+    assert {"sharing_length"} == {key for key in line_charts(app) if key.startswith("sharing_")}
     assert T("stacking.oversmoothing.one_word") in [info.value for info in app.info]
     assert not any(verdict in line for line in page_sentences(app))
     link = link_to("stacking", "locality") | {"source": "words", "text": "one two three", "depth": 2}
