@@ -84,11 +84,6 @@ SWAPPED_TOKENS = 32
 CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
 """Of what a decoder writes on, and of one computation of it: after each the user may stop, and others have turns."""
 
-LARGE_BYTES, LARGE_CELLS, LARGE_CHARACTERS, LARGE_TABLES = 530_000, 270_000, 60_000, 64
-"""Of the numbers that a browser sends for a large figure: 707,000 characters of ``MESSAGE_STATES``, in which a map of
-364 x 364 weights fits, and one of 512 x 512 that has 65,536 different ones. How many they may be; characters of the
-names beside them; and the maps or charts of one picture."""
-
 LONGEST = 32_768
 """Tokens of any text: one head's map of as many takes 5 s on one core."""
 
@@ -228,8 +223,8 @@ MESSAGE_BYTES, MESSAGE_SECONDS = 1_000_000, 30
 
 MESSAGE_CONTROLS, MESSAGE_LINK, MESSAGE_STATES, LINK_PARAMETERS = 500, 250_000, 850_000, 200
 """Of one message: controls, of which the largest page has 68; bytes of its link, in which five texts of 4,000 Chinese
-characters are 180,000, and of all states of components, in which a file of 64 kB that is no text is 384,000 and a
-large figure 790,000. And parameters of any link, of which a page has fewer than 40."""
+characters are 180,000, and of all states of components, in which a file of 64 kB that is no text is 384,000.
+And parameters of any link, of which a page has fewer than 40."""
 
 UNFINISHED_BYTES, UNFINISHED_BYTES_EACH = 32_000_000, 12_000_000
 """Of all messages that browsers have begun to send and no page has read, and of those of one address. A class of 30

@@ -138,16 +138,6 @@ def test_view_names_are_reserved(monkeypatch, name):
         view.mount(key="a", data={name: "own"}, on={"choice": print})
 
 
-def test_view_trigger_is_returned(monkeypatch):
-    """Streamlit returns one that has a callback, so each name has one; the result is that of the run."""
-    mounted: dict[str, Any] = {}
-    monkeypatch.setattr("viz.components.view._mount", lambda _, **arguments: mounted.update(arguments) or "the result")
-    view = View("masks/growing", triggers=("plot",))
-    VIEWS.remove(view)
-    assert view.mount(key="a", data={}) == "the result" and mounted.pop("on_plot_change")() is None
-    assert mounted == {"key": "a", "data": {}}
-
-
 def test_view_of_a_megabyte_is_ignored(app):
     """A state as large as Streamlit takes, of one view after the other."""
     for at, view in enumerate(SENDING):

@@ -18,9 +18,9 @@ class Note:
         names.append(name)
 
 sys.meta_path.insert(0, Note())
-import viz.figures.head_points, viz.figures.large, viz.figures.lesson
+import viz.figures.head_points, viz.figures.heat_map, viz.figures.lesson
 assert not {"plotly", "pandas"} & set(sys.modules)
-viz.figures.large.heat_map([[1.0]], ["a"], ["b"])
+viz.figures.heat_map.heat_map([[1.0]], ["a"], ["b"])
 assert names.index("pandas") < names.index("plotly")
 assert "pandas" in sys.modules
 """

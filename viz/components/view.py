@@ -13,7 +13,7 @@ answer says which of them Python has seen, so that a view knows an answer to an 
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -63,8 +63,6 @@ class View:
         words: what the keys of its texts begin with, as in "masks.painter."; "" if it has none of its own.
         sends: the kind of each message by its name; one that does not fit is ignored.
         colours: send it the palette, as ``hues``.
-        triggers: the names of values that it sends for one run alone: :meth:`mount` returns them, and nobody has
-            checked them.
     """
 
     def __init__(
@@ -74,10 +72,8 @@ class View:
         words: str = "",
         sends: Mapping[str, Kind] | None = None,
         colours: bool = False,
-        triggers: Sequence[str] = (),
     ) -> None:
         self.name, self.prefix, self.sends, self.has_colours = name, words, dict(sends or {}), colours
-        self.triggers = triggers
         VIEWS.append(self)
 
     def mount(
@@ -87,8 +83,8 @@ class View:
         data: Any,
         words: Mapping[str, str] | None = None,
         on: Mapping[str, Callable[[Any], None]] | None = None,
-    ) -> Any:
-        """Show the view, or give it new data; return Streamlit's result, whose attributes are the triggers.
+    ) -> None:
+        """Show the view, or give it new data.
 
         Args:
             key: of this place on the page; the view's own state lives as long as the key stays.
@@ -105,8 +101,7 @@ class View:
         calls: dict[str, Callable[[], None]] = {
             f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()
         }
-        calls |= {f"on_{name}_change": _ignore for name in self.triggers}
-        return _mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
+        _mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
 
     def words(self) -> dict[str, str]:
         """Return the view's own words in the user's language, by the rest of their keys."""
@@ -158,22 +153,18 @@ def address(view: str) -> str:
     return f"_stcore/bidi-components/{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
-def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
+def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> None:
     """Mount the component of a view."""
     wrapped = {name: then_redraw(callback) for name, callback in callbacks.items()}
     data = apply_change(key, data)
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
-    return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **wrapped)
+    _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **wrapped)
 
 
 @cache
 def _component(view: str) -> Callable[..., Any]:
     html = f'<data value="{bundle.bundle(view)[0]}"></data>'
     return st.components.v2.component(component_name(view), html=html, js=LOADER.name, isolate_styles=False)
-
-
-def _ignore() -> None:
-    """Do nothing: Streamlit returns a trigger only if it has a callback."""
 
 
 def _receive(key: str, name: str, kind: Kind, act: Callable[[Any], None]) -> None:

@@ -34,11 +34,6 @@ def axis(title: str, *, grid: bool = False, limits: tuple[float, float] | None =
     return letters | {"automargin": True} | lines | ends | more
 
 
-def colour_bar(**more: Any) -> dict[str, Any]:
-    """The scale of a map's colours, at its right."""
-    return {"thickness": 10, "len": 0.9, "tickfont": LETTERS} | more
-
-
 ROOM = 24
 """The smallest text of a figure in front of a class."""
 TALLER = 1.25

@@ -53,11 +53,6 @@ def weights_scale() -> list[list[float | str]]:
     return [[i / STOPS, rgba(BLUE, (i / STOPS) ** 0.5)] for i in range(STOPS + 1)]
 
 
-def scores_scale() -> list[list[float | str]]:
-    """-m to m: orange below zero, blue above, nothing at zero."""
-    return [[0.0, rgba(ORANGE, 1)], [0.5, rgba(GREY, 0)], [1.0, rgba(BLUE, 1)]]
-
-
 def plain(text: str) -> str:
     """A user's token as a plotly label, shown literally.
 

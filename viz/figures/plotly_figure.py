@@ -27,7 +27,6 @@ def load_plotly() -> None:
             import_module("pandas")
         try:
             import_module("plotly.graph_objects")
-            import_module("plotly.subplots")
         except ModuleNotFoundError as error:
             raise ImportError("A figure for close work is plotly's: pip install plotly") from error
 

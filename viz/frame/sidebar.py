@@ -11,12 +11,11 @@ import streamlit as st
 from viz import PAGES
 from viz.components.view import View
 from viz.frame import modes, view
-from viz.frame.connection import loading
 from viz.frame.shared import LANG
 from viz.params.session import of_session
 from viz.text import Translate, has_text, sentences, translator
 
-DOCUMENT = View("frame/document", triggers=("plot",))
+DOCUMENT = View("frame/document")
 
 
 def language() -> Translate:
@@ -24,18 +23,12 @@ def language() -> Translate:
     return translator(LANG.read())
 
 
-@st.fragment
 def describe_page() -> None:
-    """Send the browser the page's language, the keyboard's shortcuts and the pictures' menus.
-
-    It is a fragment, so that a large figure of a picture is opened without drawing the page again.
-    """
+    """Send the browser the page's language, the keyboard's shortcuts and the pictures' menus."""
     lang, view_options = LANG.value, view.current()
     theme = "light" if view_options.is_paper else view_options.theme
     data = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
-    messages = DOCUMENT.mount(key="document", data=data)
-    if messages.plot is not None:
-        loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), messages.plot)
+    DOCUMENT.mount(key="document", data=data)
 
 
 def file_of(page: str) -> str:

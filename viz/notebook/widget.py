@@ -13,7 +13,7 @@ import traitlets
 from viz.components import bundle, one_file
 from viz.components.head_grid import SORTS
 from viz.components.take_away import PooledStack, Stack, packed_head, payload
-from viz.figures.large import heat_map
+from viz.figures.heat_map import heat_map
 from viz.notebook.answers import answer_request
 from viz.notebook.device import on_processor
 from viz.notebook.files import file_at, megabytes, no_head, places_of, pooled_fact, size_facts, with_heads, write_file

@@ -34,14 +34,6 @@ CONTROLS = ("text", "chips", "layer", "mask")
 """Controls that the panel offers to hide, by their names in the link; a link may name any other."""
 
 MENU = "figure/menu"
-BESIDE = 30_000
-"""Bytes for what a message holds beside the tables of a large figure: their caption, and the states of views."""
-LIMITS = {
-    "most": limits.LARGE_BYTES,
-    "room": limits.MESSAGE_STATES - BESIDE,
-    "free": limits.MESSAGE_BYTES - limits.MESSAGE_STATES,
-}
-"""Bytes of the message for a large figure: of its numbers, of all its tables, and of the link beside it."""
 
 
 def keep_place() -> None:
@@ -96,7 +88,6 @@ def figure_menu(lang: str) -> dict[str, Any] | None:
         "words": words_of(lang, "figure_menu"),
         "menu": view_address(MENU),
         "first": image.value if image.has_value else "png",
-        "limits": LIMITS,
     }
 
 

@@ -1,19 +1,16 @@
-// The menu of a picture: as PNG, SVG or CSV, a large figure of it, its link, and what goes into a page of Markdown. It
+// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It
 // is loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it
 // stands there.
 
-import { clickable, element, fill } from "../lib/dom.js";
+import { clickable, element } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { serialise, toPng, toSvg } from "./file.js";
-import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
 // Of a link, how a page is looked at.
 const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"];
 const AWAY = 4; // pixels between the button and its menu
-const NAME = 100,
-  CAPTION = 2000; // characters that Python takes (viz/frame/large_figure/message.py)
 
 /** A link to what the page shows, in the language it is shown in. */
 function linkOf() {
@@ -71,8 +68,6 @@ function figureOf(place) {
 class Menu {
   button;
   words;
-  limits;
-  plot;
   figure;
   isOpen = () => this.root.matches(":popover-open");
 
@@ -86,10 +81,10 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, words, first, limits, plot }) {
-    Object.assign(this, { button, words, limits, plot, figure: figureOf(place) });
+  open({ button, place, words, first }) {
+    Object.assign(this, { button, words, figure: figureOf(place) });
     const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
-      kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
+      kinds = [...images, "csv", "link", "markdown"];
     const items = kinds.map((kind) => {
       const attributes = { role: "menuitem", tabindex: "-1", "data-kind": kind };
       return clickable("", this.words[kind], () => this.#act(kind), attributes);
@@ -143,7 +138,6 @@ class Menu {
     const { figure, words } = this;
     try {
       if (kind === "link") return await this.#copy(figure.link);
-      if (kind === "plotly") return this.#plot();
       if (kind === "markdown") return await this.#copy(markdown(figure.tables(), figure));
       const blob = kind === "csv" ? new Blob([csv(figure.tables())], { type: "text/csv" }) : await this.#picture(kind);
       offer(blob, `${figure.name}.${kind}`);
@@ -151,28 +145,6 @@ class Menu {
     } catch {
       this.status.textContent = words.failed;
     }
-  }
-
-  /** Words and diagrams have none; and a figure that plotly is still to draw has none yet. */
-  #hasNumbers() {
-    try {
-      return numberedTables(this.figure.tables()).length > 0;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Python draws the large figure, from the numbers that are seen here. */
-  #plot() {
-    const { name, caption, tables } = this.figure,
-      { sent: included, left: omitted, n } = fitting(packTables(tables()), this.limits, location.search.length);
-    if (!included.length) {
-      this.status.textContent = fill(this.words.too_many, { n });
-      return;
-    }
-    this.close(true);
-    const note = omitted.length ? `\n\n${fill(this.words.left_out, { names: omitted.join(", ") })}` : "";
-    this.plot({ name: name.slice(0, NAME), caption: (caption + note).slice(0, CAPTION), tables: included });
   }
 
   async #picture(kind) {

@@ -2,17 +2,11 @@
 // The numbers of a picture as text: for a spreadsheet, or for a page of Markdown.
 
 /** @typedef {string | number | null} Cell a name, a number as it is, or nothing */
-/** @typedef {{title?: string, log?: boolean, reversed?: boolean, in_bytes?: boolean}} Axis */
 /**
  * @typedef {object} Table a first row of names, and the rows below it
  * @property {string} [title]
  * @property {Cell[]} columns
  * @property {Cell[][]} rows
- * @property {"map" | "bars" | "lines" | "points"} [kind] the picture it is of; of lines and points a row is a place
- * @property {Axis} [x]
- * @property {Axis} [y]
- * @property {string[]} [dots] the lines that are drawn as dots alone
- * @property {[number, number]} [scale] where the colours of a map begin and end, if other maps beside it have another
  */
 
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/; // what a spreadsheet takes for the beginning of a formula (OWASP, CSV injection)

@@ -15,8 +15,6 @@ let newest = null; // of a run and of the one before there are two for a moment:
 export default mount(() => new PageEnhancements());
 
 class PageEnhancements {
-  setTriggerValue;
-
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
     const matters = ({ target }) => !target.closest(".stPlotlyChart");
@@ -35,7 +33,7 @@ class PageEnhancements {
     window.addEventListener("popstate", this.late);
     document.addEventListener("keydown", apply);
     document.addEventListener("click", order);
-    this.figures = new Figures((message) => this.setTriggerValue("plot", message));
+    this.figures = new Figures();
     document.addEventListener("headlight-view", this.onChange); // the code of a view may come after its place
   }
 

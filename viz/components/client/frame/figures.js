@@ -8,9 +8,7 @@ const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular
 export class Figures {
   data;
 
-  /** @param {(message: object) => void} plot asks Python for a large figure */
-  constructor(plot) {
-    this.plot = plot;
+  constructor() {
     this.host = element("div"); // the menu is shown from here, above everything
   }
 
@@ -42,7 +40,7 @@ export class Figures {
   async #open(button, place) {
     const { default: open } = await import(new URL(this.data.menu, location.href).href);
     document.body.append(this.host);
-    open({ data: { ...this.data, button, place, plot: this.plot }, parentElement: this.host });
+    open({ data: { ...this.data, button, place }, parentElement: this.host });
   }
 }
 

@@ -15,14 +15,12 @@ import { zoomOf } from "./place.js";
  */
 export function mount(make, read = (data) => data) {
   const views = new WeakMap();
-  return (
-    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ props,
-  ) => {
-    const { parentElement, setStateValue, setTriggerValue } = props,
+  return (/** @type {{data: any, parentElement: HTMLElement, setStateValue: Function}} */ props) => {
+    const { parentElement, setStateValue } = props,
       data = read(props.data),
       view = views.get(parentElement) ?? make(parentElement, data),
       isNew = !views.has(parentElement);
-    Object.assign(view, { setStateValue, setTriggerValue });
+    Object.assign(view, { setStateValue });
     if (isNew) {
       view.sent = data.sent ?? 0;
       views.set(parentElement, view);

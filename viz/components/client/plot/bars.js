@@ -47,12 +47,9 @@ export class Bars extends Chart {
 
   /** For the menu of the picture. */
   asTables() {
-    const { labels, series, title, value_title: upright } = this.data;
+    const { labels, series, title } = this.data;
     return [
       {
-        kind: "bars",
-        x: { title },
-        y: { title: upright },
         columns: [title, ...series],
         rows: labels.map((label, at) => [label, ...series.map((_, i) => this.#value(i, at))]),
       },

@@ -79,9 +79,7 @@ export class Lines extends Chart {
     const { x, y } = this.data,
       lines = this.#readable(),
       rows = lines.flatMap((series) => series.x.map((at, i) => [series.name, at, series.y[i]]));
-    const stroked = new Set(lines.filter(({ dash }) => dash !== null).map(({ name }) => name)),
-      dots = lines.map(({ name }) => name).filter((name) => !stroked.has(name));
-    return [{ kind: "lines", columns: ["", x.title, y.title], rows, x, y, dots }];
+    return [{ columns: ["", x.title, y.title], rows }];
   }
 
   measure(context, width) {

@@ -78,8 +78,7 @@ export class Matrix extends View {
 
   /** For the menu of the picture: every number that is drawn. */
   asTables() {
-    const [x, y] = [this.data.columns, this.data.rows].map(({ title }) => ({ title }));
-    return [{ ...mapTable(this.#names("rows"), this.#names("columns"), (at) => this.data.values[at]), x, y }];
+    return [mapTable(this.#names("rows"), this.#names("columns"), (at) => this.data.values[at])];
   }
 
   /** The names of the rows or columns: those sent, or their numbers. */

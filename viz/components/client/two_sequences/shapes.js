@@ -37,7 +37,7 @@ class Shapes extends View {
     const rows = this.data.products.flatMap(({ boxes }) =>
       boxes.map((box) => [box.name, box.rows, box.columns, box.side_by_side]),
     );
-    return [{ kind: "bars", columns: ["", "↓", "→", "×"], rows }];
+    return [{ columns: ["", "↓", "→", "×"], rows }];
   }
 
   #product({ boxes, softmax, n_heads }) {

@@ -1,1 +1,0 @@
-"""The large figure of a picture, for close work."""
