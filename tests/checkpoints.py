@@ -347,10 +347,14 @@ LATENT_SIZES = {
     "first_k_dense_replace": 1, "hidden_size": 60,
 }  # fmt: skip
 LINEAR_HEADS = {"linear_head_dim": 8, "linear_num_heads": 2, "num_experts_per_token": 2}
+INDEXER = {"index_topk": 5, "index_n_heads": 7, "index_head_dim": 14}
 LATENT: dict[str, tuple[str, Mapping[str, Any]]] = {
     "deepseek_v2": ("DeepseekV2", EXPERTS | {
         "q_lora_rank": None, "kv_lora_rank": 8, "qk_nope_head_dim": 6, "qk_head_dim": 10,
     }), "deepseek_v3": ("DeepseekV3", EXPERTS),
+    "deepseek_v32": ("DeepseekV32", EXPERTS | INDEXER), "glm_moe_dsa": ("GlmMoeDsa", EXPERTS | INDEXER | {
+        "indexer_types": ["full", "shared", "full"], "num_hidden_layers": 3,
+    }),
     "glm4_moe_lite": ("Glm4MoeLite", EXPERTS), "minicpm3": ("MiniCPM3", {}), "youtu": ("Youtu", {}),
     "axk1": ("AXK1", EXPERTS), "sarvam_mla": ("SarvamMLA", EXPERTS),
     "mistral4": ("Mistral4", EXPERTS | {"qk_nope_head_dim": 4}),
@@ -440,6 +444,13 @@ MORE |= {
     "embedding_gemma2_text": replace(
         _like_llama("EmbeddingGemma2Text", hidden_size=60, sliding_window=5, hidden_size_per_layer_input=6),
         model="EmbeddingGemma2TextModel", outputs={"encoder": "layers.{i}.self_attn.o_proj"},
+    ),
+    "minimax_m3_vl_text": replace(
+        _like_llama("MiniMaxM3VLText", hidden_size=60, bos_token_id=1, eos_token_id=2, **EXPERTS | {
+            "layer_types": ["minimax_m3_sparse"] * 2, "index_n_heads": 2, "index_head_dim": 14,
+            "index_block_size": 3, "index_topk_blocks": 2,
+        }),
+        model="MiniMaxM3VLForCausalLM",
     ),
     "emu3_text_model": replace(_like_llama("Emu3Text", hidden_size=60), model="Emu3ForCausalLM"),
     "mllama_text_model": replace(

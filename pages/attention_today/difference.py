@@ -32,8 +32,8 @@ def subtract(layer: Layer, head: int, other: int, lam: float) -> DifferentialTra
 def draw(context: TodayContext) -> list[Check]:
     """Two maps, and one minus a share of the other, whose cells may be negative."""
     t, layer, picture, finding = context.t, context.layer, st.container(), st.container()
-    H = len(layer.q)
-    if H < 2 or any(layer.options.get(name) is not None for name in ("bias", "score_mod")):
+    H, (bias, score_mod, allowed) = len(layer.q), map(layer.options.get, ("bias", "score_mod", "allowed"))
+    if H < 2 or bias is not None or score_mod is not None or (allowed is not None and allowed.ndim > 2):
         st.info(t("attention_today.difference.no_pair"))
         return []
     lam = SUBTRACTED.slider(t("attention_today.difference.lambda"), 0.5, step=0.05)

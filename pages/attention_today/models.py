@@ -1,4 +1,4 @@
-"""Twenty published models by what their attention has beside the standard, read from ``models.toml``."""
+"""Thirty published models by what their attention has beside the standard, read from ``models.toml``."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,13 +10,16 @@ import streamlit as st
 
 from viz.text import Translate
 
-FEATURES = ("sink", "qk_norm", "cap", "gate", "linear", "delta", "mla", "window", "nope", "partial_rope", "top_k")
+FEATURES = (
+    "sink", "qk_norm", "cap", "gate", "linear", "delta", "mla", "window", "nope", "partial_rope", "top_k", "compressed",
+    "streams", "depth",
+)  # fmt: skip
 """In the order of the columns; each has a name among the page's texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A published model: its year, its key/value heads ("MHA", "GQA", "MLA"), and its features with their sizes.
+    """A published model: its year, its key/value heads ("MHA", "GQA", "MQA", "MLA"), and its features with their sizes.
 
     ``config`` names the class of transformers whose defaults the sizes are, "" if they are from a paper.
     """

@@ -1,4 +1,4 @@
-"""Twenty published models by their features, and how far each variant is from the standard at its switch, now."""
+"""Thirty published models by their features, and how far each variant is from the standard at its switch, now."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from viz.frame.modes import say
 from viz.frame.show import show_matrix, show_table
 from viz.text import Translate
 
-UNITS = ("mla", "window", "nope", "partial_rope", "top_k")
+UNITS = ("mla", "window", "nope", "partial_rope", "top_k", "compressed", "depth")
 """Features whose figures are counts of something."""
 SHAPE = (23, 48)
 """Seeded vectors that the switches are tried on: the check is of formulas, whatever the text."""

@@ -143,7 +143,7 @@ def test_every_family_has_a_test():
 @pytest.mark.parametrize(("family", "kind"), [
     ("mamba", "recurrent"), ("zamba", "repeated"),
     ("longformer", "pattern"), ("funnel", "unseen"),
-    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma3n_text", "streams"),
+    ("diffllama", "difference"), ("deepseek_v4", "selected"), ("gemma3n_text", "streams"),
     ("muse_spark_text", "outputs"), ("zaya", "convolved"), ("dbrx", "clipped"), ("jetmoe", "routed"),
     ("t5gemma2", "merged"), ("yoso", "approximate"), ("fnet", "fourier"), ("perceiver", "latents"),
     ("mobilebert", "sources"), ("xmod", "language"), ("blt", "patches"), ("encoder-decoder", "composed"),

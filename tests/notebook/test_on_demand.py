@@ -19,8 +19,19 @@ from viz.notebook.maps import read_layers
 from viz.notebook.on_demand import LayerOnDemand
 
 IDS = torch.randint(5, 75, (1, 43), generator=torch.Generator().manual_seed(0))
-FAMILIES = ("llama", "gpt2", "bert", "gemma2", "qwen3", "gpt_oss", "cohere2", "deepseek_v3", "opt")
-"""Shared keys, fused matrices, both directions, windows and caps, norms, sinks, values of another width, a scaled q."""
+FAMILIES = (
+    "llama",
+    "gpt2",
+    "bert",
+    "gemma2",
+    "qwen3",
+    "gpt_oss",
+    "cohere2",
+    "opt",
+    "glm_moe_dsa",
+    "minimax_m3_vl_text",
+)
+"""Shared keys, fused matrices, both directions, windows, caps, norms, sinks, a scaled q, keys and blocks chosen."""
 
 
 @pytest.fixture
@@ -53,7 +64,8 @@ def test_maps_on_demand_equal_eager(name, part_bytes, tmp_path, always, monkeypa
         heads = range(weights.shape[1])
         assert_close(torch.stack([layer.head(head) for head in heads]), weights[0])
         n_sharing = weights.shape[1] // layer.k.shape[1]
-        assert layer.n_together == (n_sharing if part_bytes == 1 and name != "gpt_oss" else weights.shape[1])
+        is_part = part_bytes == 1 and name not in ("gpt_oss", "minimax_m3_vl_text")
+        assert layer.n_together == (n_sharing if is_part else weights.shape[1])
     maps = read_layers(layers, "self")
     assert_close(maps.head(1, 2), expected[1][0, 2])
 

@@ -133,6 +133,25 @@ def unscaled(q: Tensor) -> tuple[Tensor, float]:
     return q / scale, scale
 
 
+def mask_of_chosen(module: nn.Module, mask: Tensor | None, options: dict[str, Any]) -> Tensor | None:
+    """Return a layer's mask with the choice of its own scorer, which is taken out of its ``options``.
+
+    transformers 5.24 makes the choice part of the mask for attention named "eager" or "sdpa" alone, and hands it to any
+    other beside it: ``indices`` (B, Q, k) of keys, or ``block_indices`` (B, G, Q, blocks) of blocks of keys.
+    """
+    indices, blocks = options.pop("indices", None), options.pop("block_indices", None)
+    if mask is None or (indices is None and blocks is None):
+        return mask
+    if blocks is not None:
+        build: Any = module.get_submodule("indexer").build_block_mask
+        is_open = build(blocks, mask, mask.shape[-1], torch.get_default_dtype(), mask.device, None) == 0
+    else:
+        is_open = torch.zeros_like(mask[:, 0], dtype=torch.bool).scatter_(-1, indices.long(), True)[:, None]
+    if mask.dtype == torch.bool:
+        return mask & is_open
+    return mask.masked_fill(~is_open, torch.finfo(mask.dtype).min)
+
+
 def _attention(
     module: nn.Module,
     query: Tensor,
@@ -147,6 +166,7 @@ def _attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Attend and record the call; transformers runs this in every layer (its ``AttentionInterface``)."""
     check()
+    attention_mask = mask_of_chosen(module, attention_mask, extra_options)
     for name, value_of_option in extra_options.items():
         # What is not known to leave the weights alone might change them: say so, do not guess.
         if value_of_option is not None and name not in _HARMLESS:

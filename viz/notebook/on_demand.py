@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.components.head_grid import pool_of
-from viz.models.attention_interface import layer_bar, register_eager
+from viz.models.attention_interface import layer_bar, mask_of_chosen, register_eager
 from viz.notebook.eager import implementation
 from viz.notebook.layer_numbers import IN_PATH
 from viz.notebook.survey import LayerSurvey, survey_layer
@@ -111,15 +111,18 @@ class _Pass:
 _current: ContextVar[_Pass | None] = ContextVar("on_demand", default=None)
 
 
-def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args: Any, **options: Any) -> Any:
+def _attend(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **options: Any
+) -> Any:
     """Call the eager attention beside a module's class, and keep q, k and all else it was called with but v."""
     eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     going = _current.get()
     if eager is None or going is None:
         raise _UnknownAttentionError
+    mask = mask_of_chosen(module, attention_mask, options)
 
     def again(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        result: tuple[Tensor, Tensor | None] = eager(module, q, k, v, *args, **options)
+        result: tuple[Tensor, Tensor | None] = eager(module, q, k, v, mask, **options)
         return result
 
     n_heads, n_together = query.shape[1], _heads_together(query, key)

@@ -10,7 +10,7 @@ from pages.attention_today.who_uses import size_text
 from viz.text import LANGUAGES, translator
 
 MODELS_OF_CLASSES = [model for model in models() if model.config]
-WINDOWS = ("local_attention", "attention_chunk_size", "sliding_window")
+WINDOWS = ("local_attention", "attention_chunk_size", "sliding_window", "sliding_window_size")
 """Fields of a window's size: a class has the first of these that its layers use."""
 
 
@@ -24,7 +24,8 @@ def sizes_of(name):
     """Read off the defaults of a class whatever it says of windows, positions, caps, latent vectors and selections."""
     config = getattr(transformers, name)()
     kinds, rope = list(getattr(config, "layer_types", None) or []), getattr(config, "rope_parameters", None) or {}
-    near = {"sliding_attention", "chunked_attention"} & {*kinds}
+    rope = rope.get("full_attention", rope.get("main", rope))
+    near = {"sliding_attention", "chunked_attention", "hybrid_sliding"} & {*kinds}
     sizes = {}
     if near:
         window = next(value for field in WINDOWS if (value := getattr(config, field, None)))
@@ -39,7 +40,13 @@ def sizes_of(name):
         sizes["top_k"] = f"{k:,}"
     if (part := rope.get("partial_rotary_factor", 1)) < 1:
         sizes["partial_rope"] = str(Fraction(part))
-    has_positions = getattr(config, "no_rope_layers", None) or []
+    if rates := getattr(config, "compress_rates", None):
+        sizes["compressed"] = ", ".join(map(str, rates.values()))
+    if streams := getattr(config, "hc_mult", getattr(config, "hc_count", None)):
+        sizes["streams"] = str(streams)
+    if layers := getattr(config, "n_layers_per_attn_res_block", None):
+        sizes["depth"] = str(layers)
+    has_positions = getattr(config, "no_rope_layers", None) or getattr(config, "layer_rope_theta", None) or []
     if 0 in has_positions:
         sizes["nope"] = str(Fraction(has_positions.count(0), len(has_positions)).limit_denominator(8))
     if config.model_type == "cohere2":  # whose full layers have no positions
@@ -56,7 +63,7 @@ def test_sizes_are_defaults_of_class(model):
 def test_caption_names_models_of_papers(open_app):
     """The models whose sizes no class has are named below the table, and no others."""
     names = {model.name for model in models() if model.features} - {model.name for model in MODELS_OF_CLASSES}
-    assert len(MODELS_OF_CLASSES) >= 14 and names == {"MiniMax-Text-01", "gemma-3-4b", "MiniMax-M2"}
+    assert len(MODELS_OF_CLASSES) >= 24 and names == {"MiniMax-Text-01", "gemma-3-4b", "MiniMax-M2"}
     app = open_app("attention_today", section="who_uses")
     (caption,) = (element.value for element in app.caption if "MiniMax-Text-01" in element.value)
     assert all(name in caption for name in names) and "gpt-oss" not in caption

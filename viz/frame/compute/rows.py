@@ -61,7 +61,7 @@ def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tens
     is_open = _open_keys(mask, call, row)
     layer_mask = call.options.get("allowed")
     if layer_mask is not None:
-        is_open = is_open & layer_mask.expand(call.q.shape[0], *layer_mask.shape[-2:])[0, row]
+        is_open = is_open & layer_mask.expand(call.q.shape[0], *layer_mask.shape[-2:])[head, row]
     remaining = weights * is_open
     total = remaining.sum()
     # No mask closes the sink.

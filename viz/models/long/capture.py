@@ -174,6 +174,9 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
         return _of_maps(model, tokens, at)
     if model.model.config.is_encoder_decoder:
         raise ModelError("streamed_pair")
+    # A scorer that chooses keys reads the whole mask.
+    if any(getattr(layer.attention, "indexer", None) is not None for layer in model.layers):
+        raise ModelError("streamed", option="indexer")
     watch = _Watch(model, at, progress)
     inputs: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":

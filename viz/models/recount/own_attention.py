@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.core.heads import share_kv
-from viz.models.attention_interface import register_eager
+from viz.models.attention_interface import mask_of_chosen, register_eager
 from viz.models.capture import Capture
 from viz.models.layers.find import find_layers
 from viz.models.layers.gates import gate_module, read_gate
@@ -64,14 +64,17 @@ class Twin:
 _twins: "WeakKeyDictionary[nn.Module, Twin]" = WeakKeyDictionary()
 
 
-def _attend_as_written(module: nn.Module, *args: Any, **options: Any) -> tuple[Tensor, Tensor | None]:
+def _attend_as_written(
+    module: nn.Module, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, **options: Any
+) -> tuple[Tensor, Tensor | None]:
     """Return what transformers calls in every layer of a twin: the function beside the layer's own class."""
-    outputs, weights = sys.modules[type(module).__module__].eager_attention_forward(module, *args, **options)
+    mask = mask_of_chosen(module, attention_mask, options)
+    outputs, weights = sys.modules[type(module).__module__].eager_attention_forward(module, q, k, v, mask, **options)
     going = _current.get()
     if going is not None and module is going.attention:
         going.outputs, going.weights = outputs[0], weights[0]
         if options.get("s_aux") is not None:
-            going.weights = _with_sink(weights[0], args[2][0], outputs[0])
+            going.weights = _with_sink(weights[0], v[0], outputs[0])
         if going.off is None:
             raise _LayerReachedError
         outputs = outputs.clone()
