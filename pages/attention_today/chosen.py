@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from statistics import fmean
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from pages.attention_today.context import Layer, TodayContext
+from pages.attention_today.context import Layer, TodayContext, layer_of
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import maps_off, sdpa_weights
@@ -22,7 +23,7 @@ from viz.core.variants.today.selection import index_scores, top_k_mask
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
-from viz.frame.shared import NEAR_SIZE
+from viz.frame.shared import FULL_LAYERS, NEAR_SIZE
 from viz.frame.show import show_bars, show_matrix
 from viz.params import Scope
 
@@ -30,6 +31,8 @@ BLOCK = 4
 """Keys in a block: those of published models, 128, would hold a complete text of this page."""
 BUDGET = NEAR_SIZE.variant(default=lambda n: (n + 1) // 2, low=1, high=lambda n: n, scope=Scope("chosen"))
 """k, the keys that each query may look at; of blocks as many as hold so many keys."""
+CHOOSER = FULL_LAYERS.variant(among=("own", "before"), scope=Scope("chosen"))
+"""The layer whose heads choose: this one, or the one below, whose choice it shares."""
 WAYS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
     "chosen": ((index_scores, top_k_mask), r"I_{ij} = \sum_h w_{ih} \operatorname{ReLU}(q^I_{ih} \cdot k^I_j)"),
     "chosen_blocks": ((block_mask,), r"S_{im} = \max_{j \in m} q^I_i \cdot k^I_j"),
@@ -41,9 +44,9 @@ WAYS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
 """The ways to choose, each a view of the section: the names of their texts, their code and their scorer."""
 
 
-def choose(layer: Layer, head: int, way: str, k: int) -> Tensor:
-    """Return the mask of the keys that are chosen, (T, T); the head's own q and k are the scorer's."""
-    q, keys, allowed = layer.q[head], layer.k[head], layer.mask_of(head)
+def choose(scorer: Layer, head: int, way: str, k: int, allowed: Tensor | None) -> Tensor:
+    """Return the mask of the keys that are chosen, (T, T), by the q and k of a head in the layer that chooses."""
+    q, keys = scorer.q[head], scorer.k[head]
     if way == "chosen":
         return top_k_mask(index_scores(q[None], keys, q.new_ones(len(q), 1)), k, allowed=allowed)
     n_blocks = math.ceil(k / BLOCK)
@@ -52,11 +55,26 @@ def choose(layer: Layer, head: int, way: str, k: int) -> Tensor:
     return pooled_mask(q[None], keys, n_blocks, BLOCK, allowed=allowed)
 
 
+def scorer_of(context: TodayContext) -> Layer:
+    """Draw the switch of the layer that chooses, where one is below; return that layer."""
+    t, scene = context.t, context.scene
+    below = scene.choice.layer - 1
+    if below < 0:
+        return context.layer
+    number = scene.capture.number(below)
+    names = {which: t(f"attention_today.chosen.{which}", layer=number) for which in ("own", "before")}
+    which = CHOOSER.segments(t("attention_today.chosen.chooser"), says=names.__getitem__)
+    if which == "own":
+        return context.layer
+    return layer_of(replace(scene, choice=replace(scene.choice, layer=below)), context.n)
+
+
 def draw(context: TodayContext, way: str) -> list[Check]:
     """One head's map with every key and with the chosen ones, and what each way to choose loses."""
     t, layer, head, pictures = context.t, context.layer, context.head, st.container()
     k = BUDGET.slider(t("attention_today.chosen.keep"), context.n)
-    masks = {each_way: choose(layer, head, each_way, k) for each_way in WAYS}
+    scorer, allowed = scorer_of(context), layer.mask_of(head)
+    masks = {each_way: choose(scorer, head, each_way, k, allowed) for each_way in WAYS}
     full, masked = context.standard.weights[head], context.standard.masked[head]
     weights = torch.stack([row_softmax(masked.masked_fill(~mask, -torch.inf)) for mask in masks.values()])
     n_rows = (full.sum(-1) > 0).sum().clamp(min=1)
@@ -73,7 +91,7 @@ def draw(context: TodayContext, way: str) -> list[Check]:
     series = {t("attention_today.chosen.lost"): lost, t("attention_today.chosen.change"): change}
     bars = BarChart(titles, series, title=t("attention_today.chosen.way"), value_title="", height=200)
     show_bars(bars, key="chosen_bars", alt=t("attention_today.chosen.bars_alt"))
-    return _checks(context, way, k, maps_in_browser, float(lost[at]))
+    return _checks(context, scorer, way, k, maps_in_browser, float(lost[at]))
 
 
 def _show_map(context: TodayContext, place: DeltaGenerator, key: str, title: str, weights: Tensor) -> Tensor:
@@ -105,14 +123,15 @@ def is_chosen_row(row: list[float], i: int, visible: list[int], chosen_keys: set
     return is_complete and in_order and chosen_keys <= set(visible)
 
 
-def _checks(context: TodayContext, way: str, k: int, maps: Tensor, lost: float) -> list[Check]:
+def _checks(context: TodayContext, scorer: Layer, way: str, k: int, maps: Tensor, lost: float) -> list[Check]:
     layer, head = context.layer, context.head
-    mask, exact, allowed = choose(layer, head, way, k), double(layer), layer.mask_of(head)
-    wrong = 0
-    for i, row in enumerate((layer.q[head].double() @ layer.k[head].double().mT).tolist()):
+    exact, allowed = double(layer), layer.mask_of(head)
+    mask, wrong = choose(scorer, head, way, k, allowed), 0
+    for i, row in enumerate((scorer.q[head].double() @ scorer.k[head].double().mT).tolist()):
         visible = [j for j in range(context.n) if allowed is None or allowed[i, j]]
         wrong += not is_chosen_row(row, i, visible, set(mask[i].nonzero().flatten().tolist()), way, k)
-    every_key = exact.attend(allowed=choose(exact, head, way, context.n)).output - exact.attend().output
+    all_keys = choose(double(scorer), head, way, context.n, allowed)
+    every_key = exact.attend(allowed=all_keys).output - exact.attend().output
     calls = [(layer.q, layer.k, {**layer.options, **options}) for options in ({}, {"allowed": mask})]
     by_torch = sdpa_weights(layer.q, layer.k, **layer.options)[head].nan_to_num()
     n_rows = max(1, int((by_torch.sum(-1) > 0).sum()))

@@ -249,9 +249,8 @@ def mask_has_effect(scene: Scene) -> bool:
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
-    # The masked cells are the same in every head.
-    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked[0]
-    return not source_masked.isneginf().equal(scene.trace.masked[0].isneginf())
+    source_masked = compute.trace(choice.source, choice.layer, specs.Mask()).masked
+    return not source_masked.isneginf().equal(scene.trace.masked.isneginf())
 
 
 def mask_added(scene: Scene) -> None:

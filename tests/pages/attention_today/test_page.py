@@ -19,6 +19,8 @@ from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.components.unpack import unpack
 from viz.core.variants.today import gates
+from viz.frame.compute import read
+from viz.frame.specs import Source
 from viz.text import LANGUAGES, translator
 
 T = translator("en")
@@ -134,6 +136,22 @@ def test_size_words_are_translated():
         assert lang == "en" or not any(
             character in ascii_letters for text in texts for character in text.replace("RoPE", "")
         )
+
+
+@pytest.mark.parametrize(("layer", "which"), [(0, "before"), (1, "before"), (1, "own")])
+def test_layer_shares_choice_of_one_below(open_app, small_model, layer, which):
+    """The largest product of each row is left; where the layer below chooses it is the product there."""
+    link = {"source": "model", "model": small_model("llama"), "text": "a b c d e f g h i", "layer": layer, "head": 1}
+    app = open_app("attention_today", section="chosen", near_size=1, pattern=which, **link)
+    headers = [unpack(view.proto.bytes) for view in app.get("bidi_component") if view.proto.bytes]
+    shown = [blocks["values"] for header, blocks in headers if "values" in blocks][1]
+    source = Source(kind="model", model=link["model"], text=link["text"])
+    call = read(source).calls[0 if which == "before" else layer]
+    products = (call.q[1] @ call.k[0].T).masked_fill(~call.options["allowed"], -torch.inf)
+    n = len(products)
+    best = torch.from_numpy(shown.reshape(n, n).copy()).nan_to_num(0.0).argmax(-1)
+    assert best.tolist() == products.argmax(-1).tolist()
+    assert ("Chosen by" in str([element.label for element in app.get("button_group")])) == (layer > 0)
 
 
 @pytest.mark.parametrize(("nobody", "n_series"), [("off", 1), ("by_one", 3)])
