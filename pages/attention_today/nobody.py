@@ -46,19 +46,28 @@ def draw(context: TodayContext) -> list[Check]:
 
 
 def _chosen_sink(context: TodayContext) -> Tensor:
-    """Draw the switch, and where a sink is not the model's own its slider; return each head's sink (H,)."""
+    """Draw the switch, and where a sink is not the model's own its slider; return each head's sink (H,), or rows'."""
     t, model_sink = context.t, context.layer.sink
     names = {"learned": "learned" if model_sink is None else "own"}
     kind = NOBODY.segments(
         t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{names.get(code, code)}")
     )
     default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
-    is_free = kind == "learned" and model_sink is None
+    is_free = kind == "word" or (kind == "learned" and model_sink is None)
     sigma = SIGMA.slider(label, default, step=0.5) if is_free else SIGMA.read(default)
     if kind == "learned" and model_sink is not None:
         return model_sink
+    if kind == "word":
+        return sigma + sink_of_words(context.layer)
     score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
     return torch.full((len(context.layer.q),), score)
+
+
+def sink_of_words(layer: Layer) -> Tensor:
+    """Return w · x for each head and word, (H, T), about N(0, 1): w is drawn at random."""
+    x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
+    w = torch.randn(x.shape[-1], len(layer.q), generator=torch.Generator().manual_seed(0)) / x.shape[-1] ** 0.5
+    return (x @ w).T
 
 
 def equal_sink(masked: Tensor) -> float:
@@ -74,7 +83,7 @@ def equal_sink(masked: Tensor) -> float:
 
 def share_of_nobody(masked: Tensor, sink: Tensor) -> Tensor:
     """Return the share of each row of scores (H, Q, K) that goes to the head's sink, (H, Q); 0 without a sink."""
-    return (1 - word_share(masked, sink)) * sink.isfinite()[:, None]
+    return (1 - word_share(masked, sink)) * sink.isfinite().reshape(len(sink), -1)
 
 
 def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> Tensor:

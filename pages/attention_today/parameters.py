@@ -5,7 +5,7 @@ from viz.params import Choice, Real
 STANDARD = "off"
 """The value of every switch at which a section shows standard attention."""
 
-NOBODY = Choice("nobody", among=("learned", "by_one", STANDARD))
+NOBODY = Choice("nobody", among=("learned", "word", "by_one", STANDARD))
 SIGMA = Real("sigma", lambda default: default, low=-10.0, high=40.0)
 """The score of a sink, where it is chosen and not 0. The default is the head's own, :func:`nobody.equal_sink`."""
 TAMED = Choice("tamed", among=("cap", "norm", STANDARD))

@@ -80,7 +80,22 @@ def bias_of(code: str, offset: Tensor, placing: Placing, *, head: int, n_heads: 
     )
 
 
-BIASES = ("alibi", "t5", "quadratic")
+def content_by_hand(x: Tensor, seed: int, head: int, n_heads: int) -> Tensor:
+    """Return the bias from content of one head, (T, T), pair by pair in float64, from numbers drawn anew."""
+    generator = torch.Generator().manual_seed(seed)
+    w = torch.randn(n_heads, x.shape[1], 16, generator=generator)[head].double() / x.shape[1] ** 0.5
+    profiles = torch.randn(16, len(x), generator=generator).double() / 4
+    centred = x.double() - x.double().mean(-1, keepdim=True)
+    states = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt() @ w
+    bias = torch.zeros(len(x), len(x), dtype=torch.float64)
+    for i, state in enumerate(states):
+        shortened = state * min(1.0, 8 / max(float(state.norm()), 1e-12))
+        for j in range(i + 1):
+            bias[i, j] = shortened @ profiles[:, i - j]
+    return bias
+
+
+BIASES = ("alibi", "t5", "quadratic", "content")
 """Encodings that only add to the scores."""
 TURNS: dict[str, Pairing] = {"rope_adjacent": "adjacent", "rope_halves": "halves"}
 """Encodings that rotate queries and keys."""
@@ -108,6 +123,9 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     scores = products * asked_scale(context)
     if (score_mod := options.get("score_mod")) is not None:
         scores = score_mod(scores)
+    if code == "content":
+        call = context.unplaced.calls[0]
+        return scores + content_by_hand(call.x, context.scene.choice.source.seed, context.head, context.spec.H)
     if code in BIASES:
         seed, H = context.scene.choice.source.seed, context.spec.H
         scores = scores + bias_of(code, offset, context.placing, head=context.head, n_heads=H, seed=seed)

@@ -1,6 +1,7 @@
 """Layers without positions (NoPE): more keys leave each less weight, which a growing factor slows down."""
 
 import math
+from functools import partial
 
 import streamlit as st
 import torch
@@ -17,12 +18,14 @@ from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.modes import say
+from viz.frame.shared import FULL_LAYERS
 from viz.frame.show import show_lines
-from viz.params import Int, Real
+from viz.params import Int, Real, Scope
 from viz.text.naming import name_token
 
 GROWING_FACTOR = r"""\begin{gathered}
-\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big)
+\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big),
+\quad 1 + g \ln \max((i + 1) / F, 1), \quad 1 + g \ln (i + 1)
 \\ s_{ij} \leftarrow \tau_i\, s_{ij}
 \\ A_{*} = \frac{e^{\tau s_*}}{e^{\tau s_*} + (n - 1)\, \operatorname{mean}_{j \ne *} e^{\tau s_j}}
 \end{gathered}"""
@@ -30,6 +33,7 @@ QUERY = Int("nope_query", 3, high=lambda n: n - 1)
 FLOOR = Int("nope_floor", 8192, among=tuple(2**power for power in range(6, 17)))
 """Tokens from which on the factor rises, and after how many it rises again."""
 GAIN = Real("nope_gain", 0.1, low=0.0, high=0.5)
+GROWTH = FULL_LAYERS.variant(among=("steps", "smooth", "logarithm"), scope=Scope("no_positions"))
 LONGEST = 2**20
 LENGTHS = torch.logspace(1, 20, 153, base=2.0, dtype=torch.float64).round().long().unique()
 """Lengths of text that the curves show, from 2 to 1,048,576 tokens."""
@@ -45,13 +49,15 @@ def draw(context: PositionsContext) -> list[Check]:
     pictures, columns = st.container(), st.columns(3)
     with columns[0]:
         query = QUERY.slider(t("positions.rope_query"), context.n)
-    with columns[1]:
-        floor = FLOOR.slider(t("positions.no_positions.floor"))
     with columns[2]:
         gain = GAIN.slider(t("positions.no_positions.gain"), step=0.05)
+    growth = GROWTH.segments(t("positions.no_positions.growth"), says=lambda code: t(f"positions.no_positions.{code}"))
+    with columns[1]:
+        floor = FLOOR.read() if growth == "logarithm" else FLOOR.slider(t("positions.no_positions.floor"))
     row = context.scores("none")[query]
     key = int(row.argmax())
-    factors = temperatures(LENGTHS - 1, floor=floor, gain=gain)
+    grow = partial(temperatures, floor=floor, gain=gain, growth=growth)
+    factors = grow(LENGTHS - 1)
     weights = {
         "without": weight_among(row, key, LENGTHS, torch.ones(len(LENGTHS))),
         "with": weight_among(row, key, LENGTHS, factors),
@@ -60,7 +66,7 @@ def draw(context: PositionsContext) -> list[Check]:
         _show_curves(context, weights, factors)
         _say_weights(context, row, (query, key), weights, float(factors[-1]))
     st.caption(t("positions.no_positions.users"))
-    return _checks(context, row, key, floor=floor, gain=gain)
+    return _checks(context, row, key, grow)
 
 
 def _show_curves(context: PositionsContext, weights: dict[str, Tensor], factors: Tensor) -> None:
@@ -91,40 +97,37 @@ def _say_weights(
     say(t(text_key, n=f"{LONGEST:,}", before=before, after=after, factor=number(factor, 3)))
 
 
-def factor_by_hand(position: int, floor: int, gain: float) -> float:
+def factor_by_hand(position: int, floor: int, gain: float, growth: str) -> float:
     """Return the factor of a position, counted from 0, without the core."""
-    return 1 + gain * math.log(1 + (position + 1) // floor)
+    if growth == "steps":
+        return 1 + gain * math.log(1 + (position + 1) // floor)
+    return 1 + gain * math.log(max(1.0, (position + 1) / (floor if growth == "smooth" else 1)))
 
 
-def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gain: float) -> list[Check]:
-    n, scores = context.n, context.scores("none")
-    by_hand = torch.tensor([factor_by_hand(length - 1, floor, gain) for length in LENGTHS.tolist()])
+def _checks(context: PositionsContext, row: Tensor, key: int, grow: "partial[Tensor]") -> list[Check]:
+    n, scores, how = context.n, context.scores("none"), grow.keywords
+    by_hand = torch.tensor([factor_by_hand(length - 1, **how) for length in LENGTHS.tolist()])
     everywhere = torch.ones(1, n, dtype=torch.bool)
-    off = temperatures(torch.tensor([LONGEST - 1]), floor=floor, gain=0.0)
+    off = grow(torch.tensor([LONGEST - 1]), gain=0.0)
     standard = weight_among(row, key, torch.tensor([n]), off) - sdpa_weights(row.double()[None], everywhere)[0, key]
     backwards, by_hand_scores = (
         context.scores("none", tuple(reversed(range(n)))).flip(0, 1),
         scores_by_hand(context, "none"),
     )
     return [
-        check(
-            "positions.no_positions.check_factor",
-            (temperatures(LENGTHS - 1, floor=floor, gain=gain) - by_hand).abs().max(),
-            1e-6,
-        ),
+        check("positions.no_positions.check_factor", (grow(LENGTHS - 1) - by_hand).abs().max(), 1e-6),
         check("positions.no_positions.check_standard", standard.abs().max(), 1e-6),
-        check("positions.no_positions.check_long", long_row_error(row, key, floor=floor, gain=gain), 1e-6),
+        check("positions.no_positions.check_long", long_row_error(row, key, grow), 1e-6),
         check("positions.no_positions.check_order", (scores - backwards).abs().max(), 1e-5 * largest(scores)),
         check("positions.check_scores", (scores - by_hand_scores).abs().max(), 1e-5 * largest(by_hand_scores)),
     ]
 
 
-def long_row_error(row: Tensor, key: int, *, floor: int, gain: float) -> float:
+def long_row_error(row: Tensor, key: int, grow: "partial[Tensor]") -> float:
     """Return the error of the key's weight in a row written out, twice as long as the factor leaves untouched."""
     remaining = torch.cat([row[:key], row[key + 1 :]]).double()
-    copies = math.ceil(2 * floor / len(remaining))
+    copies = math.ceil(2 * grow.keywords["floor"] / len(remaining))
     n = 1 + copies * len(remaining)
     long_row = torch.cat([row[key : key + 1].double(), remaining.repeat(copies)])
-    expected = torch.softmax(factor_by_hand(n - 1, floor, gain) * long_row, -1)[0]
-    factor = temperatures(torch.tensor([n - 1]), floor=floor, gain=gain)
-    return float((weight_among(row, key, torch.tensor([n]), factor) - expected).abs().max())
+    expected = torch.softmax(factor_by_hand(n - 1, **grow.keywords) * long_row, -1)[0]
+    return float((weight_among(row, key, torch.tensor([n]), grow(torch.tensor([n - 1]))) - expected).abs().max())

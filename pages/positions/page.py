@@ -4,7 +4,7 @@ from pages.positions import encodings, no_positions, real_head, rope, shuffle, s
 from pages.positions.context import about, open_positions
 from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
-from viz.core.variants.encodings import encode, offset_profile, restore_order
+from viz.core.variants.encodings import content_bias, encode, offset_profile, restore_order
 from viz.core.variants.relative import quadratic_scores
 from viz.core.variants.today.angles import partial_rope, temperatures, yarn_frequencies, yarn_gain, yarn_ramp
 from viz.core.variants.today.dilution import weight_among
@@ -35,7 +35,7 @@ PAGE = Page(
         Section(
             "encodings",
             encodings.draw,
-            code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores),
+            code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores, content_bias),
             formula=encodings.ENCODED,
         ),
         Section("rope", rope.draw, code=(positions.rope,), formula=rope.ROTATED_SCORE, reads_mask=False),

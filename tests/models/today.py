@@ -20,6 +20,7 @@ from viz.core.heads import concat_heads, share_kv, split_heads
 from viz.core.masks import causal
 from viz.core.norm import NormWeights, rms_norm
 from viz.core.positions import frequencies, rope
+from viz.core.variants.encodings import content_bias
 from viz.core.variants.today.angles import (
     partial_rope,
     proportional_frequencies,
@@ -443,6 +444,49 @@ def neomme() -> Mapping[str, float]:
         }
 
 
+def inkling2_attention() -> Mapping[str, float]:
+    """A sink that each word makes for each head, and a bias that it mixes for every distance; both are before softmax.
+
+    The bias is shortened, not normed, and ends at the window; the log factor of full layers is on it, too. Keys and
+    values come mixed with those of words before, and queries shortened: both are the module's own here.
+    """
+    code = family("inkling2")
+    sizes = {"d_rel": 5, "rel_extent": 7, "sliding_window_size": 6, "rel_l2_clip_threshold": 2.0,
+        "layer_types": ["hybrid_sliding", "hybrid"], "num_hidden_layers": 2, "log_scaling_n_floor": 4,
+        "swa_num_attention_heads": H, "swa_num_key_value_heads": G, "swa_head_dim": D}  # fmt: skip
+    config = transformers.Inkling2TextConfig(**SIZES | sizes)
+    x, back = draw(T, D_MODEL), torch.arange(T)[:, None] - torch.arange(T)
+    places, differences = torch.arange(T)[None], {}
+    for layer, kind in ((0, "Sliding"), (1, "Full")):
+        module = fill(getattr(code, f"Inkling2{kind}Attention")(config, layer_idx=layer))
+        memory = {} if layer == 0 else {"key_hidden_states": x[None], "value_hidden_states": x[None]}
+        allowed = causal(T, T)
+        mask = torch.zeros(T, T).masked_fill(~allowed, torch.finfo(torch.float32).min)[None, None]
+        with torch.no_grad():
+            weights = module(x[None], attention_mask=mask, relative_distance=back, position_ids=places, **memory)[1][0]
+            q, k = module.q_proj(x[None], places)[0], module.k_proj(x[None], position_ids=places)[0]
+            part = module.relative_position_bias
+            bias = content_bias(split_heads(part.linear(x), H) * part.norm.scale[:, None], part.proj, longest=2.0)
+            factor = temperatures(places[0], floor=4, growth="smooth") if layer else torch.ones(T)
+            bias, sink = bias * factor[:, None], module.sink_proj(x).T
+            trace = attend(q, share_kv(k, H), share_kv(k, H), bias=bias, sink=sink, allowed=allowed)
+        differences[f"{kind}: bias from content, sink from the word, weights"] = largest_difference(
+            trace.weights, weights
+        )
+    return differences
+
+
+def mistral_large4() -> Mapping[str, float]:
+    """A factor of queries that grows with the logarithm of their place, by a gain of each head's own, from 1 here."""
+    module = fill(family("mistral_large4").MistralLarge4TextSoftmaxScaling(H))
+    q, places = draw(H, T, D), torch.arange(T)
+    with torch.no_grad():
+        module.bias.fill_(1.0)
+        theirs = module(q[None], places[None], head_dim_first=True)[0]
+    ours = torch.stack([temperatures(places, gain=float(gain), growth="logarithm") for gain in module.scale])
+    return {"logarithm, queries": largest_difference(q * ours[..., None], theirs)}
+
+
 def angular_speeds() -> Mapping[str, float]:
     """Gemma 4's proportional RoPE, relative to the fastest speed, as transformers computes it."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -472,6 +516,8 @@ FAMILIES: Mapping[str, Differences] = {
     "minimax_m3_vl": minimax_m3_vl,
     "qwen4_exp": qwen4_exp,
     "neomme": neomme,
+    "inkling2": inkling2_attention,
+    "mistral_large4": mistral_large4,
     "speeds": angular_speeds,
 }
 

@@ -10,6 +10,7 @@ from viz.core.positions import alibi, offsets, rope, sinusoidal
 from viz.core.spec import AttentionSpec
 from viz.core.variants.encodings import (
     Encoding,
+    content_bias,
     encode,
     encodings,
     learned,
@@ -49,6 +50,20 @@ def test_relative_encodings_know_the_offset_alone(code):
 def test_quadratic_is_equal_in_heads():
     bias = window(0.7, -1.0, 3, 4, 6)
     assert_close(bias, (-0.7 * (offsets(4, 6) + 1.0).square()).expand(3, -1, -1))
+
+
+def test_content_bias_by_loops():
+    """Pair by pair; a long state is shortened, later keys and those beyond the reach get nothing."""
+    states, profiles = 4 * tokens(7)[:, :5].view(7, 5).expand(2, -1, -1).contiguous(), tokens(5, seed=2)[:, :4]
+    states[1] *= 0.1
+    bias = content_bias(states, profiles)
+    for h in range(2):
+        for i in range(7):
+            length = float(states[h, i].norm())
+            for j in range(7):
+                want = float(states[h, i] @ profiles[:, i - j]) * min(1, 8 / length) if 0 <= i - j < 4 else 0.0
+                assert float(bias[h, i, j]) == pytest.approx(want, abs=1e-5)
+    assert (states.norm(dim=-1) > 8).any() and (states.norm(dim=-1) < 8).any()
 
 
 def test_encoding_enters_at_its_stage():

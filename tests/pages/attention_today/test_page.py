@@ -144,12 +144,12 @@ def test_layer_shares_choice_of_one_below(open_app, small_model, layer, which):
     link = {"source": "model", "model": small_model("llama"), "text": "a b c d e f g h i", "layer": layer, "head": 1}
     app = open_app("attention_today", section="chosen", near_size=1, pattern=which, **link)
     headers = [unpack(view.proto.bytes) for view in app.get("bidi_component") if view.proto.bytes]
-    shown = [blocks["values"] for header, blocks in headers if "values" in blocks][1]
+    cells = [blocks["values"] for header, blocks in headers if "values" in blocks][1]
     source = Source(kind="model", model=link["model"], text=link["text"])
     call = read(source).calls[0 if which == "before" else layer]
     products = (call.q[1] @ call.k[0].T).masked_fill(~call.options["allowed"], -torch.inf)
     n = len(products)
-    best = torch.from_numpy(shown.reshape(n, n).copy()).nan_to_num(0.0).argmax(-1)
+    best = torch.from_numpy(cells.reshape(n, n).copy()).nan_to_num(0.0).argmax(-1)
     assert best.tolist() == products.argmax(-1).tolist()
     assert ("Chosen by" in str([element.label for element in app.get("button_group")])) == (layer > 0)
 

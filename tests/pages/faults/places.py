@@ -89,8 +89,10 @@ PLACES = {
     "positions of today": f"positions/today?{SEEDED}&d_model=64&today_share=0.5&today_length=64",
     "positions of today, all turn": f"positions/today?{SEEDED}&d_model=64&today_factor=1",
     "without positions": f"positions/no_positions?{SEEDED}&nope_floor=64",
+    "without positions, smoothly": f"positions/no_positions?{SEEDED}&nope_floor=64&pattern=smooth",
     # Attention today
     "to nobody": f"attention_today/nobody?{SEEDED}&mask=causal",
+    "to nobody, from the word": f"attention_today/nobody?{SEEDED}&mask=causal&nobody=word",
     "tamed scores": f"attention_today/tamed?{SEEDED}&tamed=norm",
     "output gate": f"attention_today/gate?{SEEDED}",
     "difference of two maps": f"attention_today/difference?{SEEDED}",

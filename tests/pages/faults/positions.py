@@ -70,6 +70,11 @@ FAULTS = {
         wrong=lambda right, self, gain: right(self, 2 * gain),
         places=("encodings",),
     ),
+    "a bias from content of the next distance": Fault(
+        function=encodings.content_bias,
+        wrong=lambda right, states, profiles: right(states, profiles.roll(1, -1)),
+        places=("encodings",),
+    ),
     "a shuffle that is not undone": Fault(
         function=encodings.restore_order, wrong=lambda _, weights, order: weights, places=("shuffle",)
     ),

@@ -263,13 +263,18 @@ FAULTS = {
     ),
     "a temperature twice as strong": Fault(
         function=angles.temperatures,
-        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=2 * gain),
+        wrong=lambda right, positions, *, gain, **options: right(positions, gain=2 * gain, **options),
         places=("without positions",),
     ),
     "a temperature without its gain": Fault(
         function=angles.temperatures,
-        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=0.1),
+        wrong=lambda right, positions, *, gain, **options: right(positions, gain=0.1, **options),
         places=("without positions",),
+    ),
+    "a temperature that always rises in steps": Fault(
+        function=angles.temperatures,
+        wrong=lambda right, positions, *, growth, **options: right(positions, **options),
+        places=("without positions, smoothly",),
     ),
     "one key too many in a long row": Fault(
         function=dilution.weight_among,
@@ -322,6 +327,11 @@ FAULTS = {
         function=selection.lost_shares,
         wrong=lambda right, weights: 1 - weights.cumsum(-1),
         places=("the 2 largest",),
+    ),
+    "one sink for all words": Fault(
+        function=sinks.word_share,
+        wrong=lambda right, masked, sink: right(masked, sink.mean(-1) if sink.ndim > 1 else sink),
+        places=("to nobody, from the word",),
     ),
     "only half of what lies along the own value": Fault(
         function=exclusive.exclude_own_value,

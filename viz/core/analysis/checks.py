@@ -69,7 +69,7 @@ def _sdpa_heads_with_sink(
     """As :func:`sdpa_heads`, with one more key, of score ``sink`` and value 0."""
     q_heads, n_queries, n_keys = len(q), q.shape[1], k.shape[1]
     added = q.new_zeros(n_queries, n_keys) if added is None else added
-    column = sink[:, None, None].to(added.dtype).expand(q_heads, n_queries, 1)
+    column = sink.reshape(q_heads, -1, 1).to(added.dtype).expand(q_heads, n_queries, 1)
     added = torch.cat([added.expand(q_heads, n_queries, n_keys), column], -1)
     k, v = (torch.nn.functional.pad(x, (0, 0, 0, 1)) for x in (k, v))
     return scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=True)
@@ -88,7 +88,7 @@ def sink_share(q: Tensor, k: Tensor, *, scale: float | None = None, **options: A
     scores = q.double() @ k.double().repeat_interleave(len(q) // len(k), 0).mT
     scores = scores * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     scores = scores if added is None else scores + added
-    return torch.sigmoid(sink[:, None].double() - scores.logsumexp(-1))
+    return torch.sigmoid(sink.reshape(len(sink), -1).double() - scores.logsumexp(-1))
 
 
 def sdpa_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:

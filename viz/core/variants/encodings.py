@@ -1,12 +1,13 @@
 """Encodings of position for attention, each passed in as functions. To add one, add it here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import layer_norm
 
 from viz.core.attention import ScoreMod
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, project, split_heads
@@ -28,21 +29,26 @@ def no_bias(n_heads: int, n_queries: int, n_keys: int) -> None:
     """The scores stay as they are."""
 
 
+def nothing_read(x: Float[Tensor, "T d_model"], n_heads: int) -> None:
+    """No vector has a say in the bias."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """Functions at the three places where a position can enter; each does nothing by default.
+    """Functions at the places where a position can enter; each does nothing by default.
 
     ``table`` is added to the tokens, ``turn`` changes every head's queries and keys, ``bias`` is added to the scaled
-    scores.
+    scores, and so is what ``reads`` makes of the tokens' vectors and the number of heads.
     """
 
     table: Callable[[int, int], Tensor] = no_table
     turn: Callable[[Tensor], Tensor] = no_turn
     bias: Callable[[int, int, int], Tensor | None] = no_bias
+    reads: Callable[[Tensor, int], Tensor | None] = nothing_read
 
     def scale_table(self, gain: float) -> "Encoding":
         """The same with the rows of its table ``gain`` times as long."""
-        return Encoding(table=lambda n, d_model: gain * self.table(n, d_model), turn=self.turn, bias=self.bias)
+        return replace(self, table=lambda n, d_model: gain * self.table(n, d_model))
 
 
 def learned(rows: Float[Tensor, "n_max d_model"], n_positions: int, d_model: int) -> Float[Tensor, "T d_model"]:
@@ -81,6 +87,43 @@ def random_t5_bias(seed: int, n_heads: int, n_queries: int, n_keys: int) -> Floa
     return t5_bias(table, n_queries, n_keys)
 
 
+def content_bias(
+    states: Float[Tensor, "*B T r"], profiles: Float[Tensor, "r reach"], *, longest: float = 8.0
+) -> Float[Tensor, "*B T T"]:
+    r"""Let each query's own state mix a bias for every distance back; 0 for later keys, and beyond the reach.
+
+    .. math:: b_{ij} = r_i \cdot P_{i - j}, \quad r_i = \gamma \odot W x_i, \text{ shortened to length 8 if longer}
+
+    Inkling 2 (2026), which has no RoPE: W, :math:`\gamma` and P are learned; ``states`` are not shortened yet. In its
+    full layers they are then multiplied by :math:`\tau_i`. Standard at P = 0.
+
+    Example:
+        >>> content_bias(torch.tensor([[1.0], [2.0], [20.0]]), torch.tensor([[5.0, 3.0]]))
+        tensor([[ 5.,  0.,  0.],
+                [ 6., 10.,  0.],
+                [ 0., 24., 40.]])
+    """
+    length = states.norm(dim=-1, keepdim=True)
+    by_distance = states * (longest / length.clamp(min=longest)) @ profiles
+    places = torch.arange(states.shape[-2])
+    back = places[:, None] - places
+    reach = profiles.shape[-1]
+    bias = by_distance.gather(-1, back.clamp(0, reach - 1).expand(*by_distance.shape[:-2], -1, -1))
+    return bias.masked_fill((back < 0) | (back >= reach), 0.0)
+
+
+CONTENT_WIDTH = 16
+"""Numbers of a query's state, as in Inkling 2."""
+
+
+def random_content_bias(seed: int, x: Float[Tensor, "T d_model"], n_heads: int) -> Float[Tensor, "H T T"]:
+    """A bias from content with numbers drawn at random in place of learned ones, about as large as N(0, 1)."""
+    generator = torch.Generator().manual_seed(seed)
+    w = torch.randn(n_heads, x.shape[1], CONTENT_WIDTH, generator=generator) / x.shape[1] ** 0.5
+    profiles = torch.randn(CONTENT_WIDTH, len(x), generator=generator) / CONTENT_WIDTH**0.5
+    return content_bias(layer_norm(x, x.shape[1:]) @ w, profiles)
+
+
 def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tensor | None) -> dict[str, Encoding]:
     """Every encoding there is, by its code, in the order they are shown."""
     by_code = {
@@ -92,6 +135,7 @@ def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tenso
         "alibi": Encoding(bias=alibi),
         "t5": Encoding(bias=partial(random_t5_bias, seed)),
         "quadratic": Encoding(bias=partial(window, alpha, delta)),
+        "content": Encoding(reads=partial(random_content_bias, seed)),
     }
     return {code: encoding for code, encoding in by_code.items() if code != "learned" or rows is not None}
 
@@ -123,6 +167,7 @@ def encode(
     k = encoding.turn(split_heads(project(x, weights.w_k, weights.b_k), s.G))
     v = split_heads(project(x, weights.w_v, weights.b_v), s.G)
     bias = encoding.bias(s.H, len(x), len(x))
+    bias = encoding.reads(x, s.H) if bias is None else bias
     return merge_heads(q, k, v, weights, x=x, memory=x, allowed=allowed, bias=bias, scale=scale, score_mod=score_mod)
 
 

@@ -133,6 +133,11 @@ def test_temperature_by_hand():
     want = [1.0, 1.0, 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(3)]
     assert_close(values, torch.tensor(want))
     assert_close(temperatures(torch.arange(T), floor=3, gain=0.0), torch.ones(T))
+    of_smooth, of_logarithm = (
+        temperatures(torch.tensor([0, 8191, 16383]), growth=how) for how in ("smooth", "logarithm")
+    )
+    assert_close(of_smooth, torch.tensor([1.0, 1.0, 1 + 0.1 * math.log(2)]))
+    assert_close(of_logarithm, torch.tensor([1.0, 1 + 0.1 * math.log(8192), 1 + 0.1 * math.log(16384)]))
     with pytest.raises(ValueError, match=r"^floor=0 must be at least 1$"):
         temperatures(torch.arange(T), floor=0)
 

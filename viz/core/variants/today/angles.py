@@ -152,13 +152,17 @@ def yarn_gain(factor: float) -> float:
     return 0.1 * math.log(factor) + 1.0 if factor > 1 else 1.0
 
 
-def temperatures(positions: Int[Tensor, " T"], *, floor: int = 8192, gain: float = 0.1) -> Float[Tensor, " T"]:
-    r"""Return what queries of layers without positions are multiplied by, growing slowly with their place.
+def temperatures(
+    positions: Int[Tensor, " T"], *, floor: int = 8192, gain: float = 0.1, growth: str = "steps"
+) -> Float[Tensor, " T"]:
+    r"""Return what queries are multiplied by, growing slowly with their place: the more keys, the flatter a row else.
 
-    .. math:: 1 + 0.1 \ln\big(1 + \lfloor (i + 1) / 8192 \rfloor\big)
+    .. math:: 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big), \quad 1 + g \ln \max((i + 1) / F, 1),
+              \quad 1 + g \ln (i + 1)
 
-    Nakanishi 2025 (2501.19399), as in Llama 4: the more keys, the flatter a row, unless scores grow. Standard at a
-    ``gain`` of 0, and for the first ``floor`` - 1 tokens.
+    Nakanishi 2025 (2501.19399). In steps in Llama 4, for layers without positions; smooth from F = 128,000 tokens on in
+    Inkling 2; the logarithm itself in Mistral Large 4, whose heads learn the gain and the 1. Standard at a ``gain`` of
+    0, and at first: for ``floor`` - 1 tokens, ``floor``, or one.
 
     Raises:
         ValueError: if ``floor`` is below 1.
@@ -166,7 +170,11 @@ def temperatures(positions: Int[Tensor, " T"], *, floor: int = 8192, gain: float
     Example:
         >>> temperatures(torch.tensor([0, 8190, 8191, 100_000]))
         tensor([1.0000, 1.0000, 1.0693, 1.2565])
+        >>> temperatures(torch.tensor([0, 8191, 100_000]), growth="smooth")
+        tensor([1.0000, 1.0000, 1.2502])
     """
     if floor < 1:
         raise ValueError(f"floor={floor} must be at least 1")
-    return 1 + gain * torch.log1p(((positions + 1) // floor).double()).float()
+    n_seen = (positions + 1).double()
+    factor = {"steps": 1 + (n_seen / floor).floor(), "smooth": (n_seen / floor).clamp(min=1), "logarithm": n_seen}
+    return 1 + gain * factor[growth].log().float()

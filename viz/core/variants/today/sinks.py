@@ -24,8 +24,8 @@ def softmax_off_by_one(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K
     return row_softmax(pad(masked, (0, 1)))[..., :-1]
 
 
-def word_share(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]) -> Float[Tensor, "*B H Q"]:
-    r"""Return the part of each row that goes to words; the rest goes to the head's sink.
+def word_share(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, "H *rows"]) -> Float[Tensor, "*B H Q"]:
+    r"""Return the part of each row that goes to words; the rest goes to the sink of its head, or to its own.
 
     .. math:: \sum_j A_{ij} = \operatorname{sigmoid}(\operatorname{LSE}_j s_{ij} - \sigma_h), \qquad
               \operatorname{LSE}_j s_{ij} = \log \sum_j e^{s_{ij}}
@@ -38,11 +38,11 @@ def word_share(masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]) -> 
     """
     total = masked.logsumexp(-1)
     # Where both are -inf their difference is NaN.
-    return torch.sigmoid(total - sink[:, None]).masked_fill(total == -torch.inf, 0.0)
+    return torch.sigmoid(total - sink.reshape(len(sink), -1)).masked_fill(total == -torch.inf, 0.0)
 
 
 def gate_by_sink(
-    standard: Float[Tensor, "*B H Q d_v"], masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, " H"]
+    standard: Float[Tensor, "*B H Q d_v"], masked: Float[Tensor, "*B H Q K"], sink: Float[Tensor, "H *rows"]
 ) -> Float[Tensor, "*B H Q d_v"]:
     r"""Return what heads with a sink give, from what they give without one: a gate for each head and row.
 
