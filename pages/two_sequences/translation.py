@@ -17,12 +17,11 @@ from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding, sdpa_weights, worst
 from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
-from viz.frame.format import part
 from viz.frame.modes import say
 from viz.frame.modes.figure_facts import stand_apart
 from viz.frame.modes.inner_steps import first_of, offer
 from viz.frame.shared import HEAD, LAYER, MODEL, SECTION, SOURCE, TARGET, TEXT
-from viz.frame.show import show_matrix, show_table
+from viz.frame.show import show_matrix
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel
@@ -91,7 +90,6 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
     if context.is_trained:
         use, args = context.t("two_sequences.use"), (source, writing.text)
         st.button(use, on_click=_open_heads, args=args, disabled=not writing.text)
-    _candidates(context, writing)
     return checks(writing, in_one_pass)
 
 
@@ -106,7 +104,7 @@ def _open_heads(source: specs.Source, translation: str) -> None:
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
     """Draw the weights of one head, a row for each step up to the selected one."""
-    t, n = context.t, len(writing.steps)
+    t, n = context.t, len(writing.target.ids)
     # A fixed height reserves the place.
     picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
@@ -137,24 +135,6 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     with picture:
         show_matrix(t, matrix, key="written", alt=caption)
     st.caption(caption)
-
-
-def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
-    """Draw the model's candidates at each step."""
-    t = context.t
-    rows = [
-        {"at": step.at + 1}
-        | {
-            f"c{i}": f"{isolate(label)} {part(p)}"
-            for i, (label, p) in enumerate(zip(step.labels, step.probabilities, strict=True))
-        }
-        for step in writing.steps
-    ]
-    titles = {"at": t("two_sequences.step"), "c0": t("two_sequences.taken")}
-    titles |= {f"c{i}": t("two_sequences.runner_up", n=i + 1) for i in range(1, len(rows[0]) - 1)}
-    columns = {key: st.column_config.Column(title) for key, title in titles.items()}
-    height = min(300, 38 * (len(rows) + 1))
-    show_table(rows, column_config=columns, height=height, key="candidates")
 
 
 def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:

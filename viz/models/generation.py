@@ -14,10 +14,7 @@ from viz.core.analysis.lens import chances
 from viz.errors import ModelError
 from viz.models.attention_interface import Recorder, recording
 from viz.models.layout import LoadedModel
-from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
-
-BEST = 4
-"""Candidates kept of each step, the one taken first."""
+from viz.models.tokens import Tokens, labels, read_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +23,12 @@ class Writing:
 
     ``tokens`` is the text, ``target`` what was written, the end mark included if it came. ``rows`` has, for the
     stacks "decoder" and "cross", the weights of each layer: (H, steps, steps), 0 where a token was not there yet,
-    and (H, steps, K). ``steps`` are the best candidates at each step, ``text`` is all of it as a text.
+    and (H, steps, K). ``text`` is all of it as a text.
     """
 
     tokens: Tokens
     target: Tokens
     rows: Mapping[str, tuple[Tensor, ...]]
-    steps: tuple[Prediction, ...]
     text: str
 
 
@@ -90,21 +86,17 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
     tokens = read_text(model.tokenizer, text, min(max_tokens or model.max_tokens, model.max_tokens))
     ids = [model.model.config.decoder_start_token_id or 0]
     rows: list[dict[str, list[Tensor]]] = []
-    steps: list[Prediction] = []
     inputs: dict[str, Any] = {"use_cache": True, "return_dict": True}
     cache = _cache_name(model)
     with torch.inference_mode(), recording({}, maps=True) as recorder:
         inputs["encoder_outputs"] = model.model.get_encoder()(torch.tensor([tokens.ids]), return_dict=True)
-        while len(steps) < min(max_new, model.max_tokens):
+        while len(rows) < min(max_new, model.max_tokens):
             result = model.model(**inputs, decoder_input_ids=torch.tensor([ids[-1:]]))
             if getattr(result, "logits", None) is None:
                 raise ModelError("silent", model=model.entry.id)
             inputs[cache] = _cache_of(result)
             rows.append(_last_weights(model, recorder))
-            best = chances(result.logits[0, -1]).topk(BEST)
-            ids.append(int(best.indices[0]))
-            candidate_labels = guesses(model.tokenizer, best.indices.tolist())
-            steps.append(Prediction(at=len(steps), labels=candidate_labels, probabilities=tuple(best.values.tolist())))
+            ids.append(int(result.logits[0, -1].argmax()))
             if ids[-1] in _ends(model):
                 break
     stitched = {
@@ -112,7 +104,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
         for stack in rows[0]
     }
     output_text = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
-    return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=output_text)
+    return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, text=output_text)
 
 
 def _pick(logits: Tensor, temperature: float, seed: int, place: int) -> int:
