@@ -23,7 +23,7 @@ def draw(context: BlockContext) -> list[Check]:
     assert crossing is not None
     with pictures:
         _maps(context, encoder, decoder, crossing)
-    st.caption(context.t("block.three_axes"))
+    st.caption(context.t("axis.both"))
     say(context.t("block.three_found", source=len(encoder.labels), target=len(decoder.labels)))
     notes(context, (encoder, decoder))
     n, m = len(decoder.labels), len(context.source_labels)

@@ -72,7 +72,7 @@ def _weights(context: BlockContext, side: Side, kind: str) -> None:
     if steps is None:
         return
     keys = context.source_labels if kind == "cross" else side.labels
-    attention_map(context, steps, side.labels, keys, key="block_weights", axes=context.t("block.three_axes"))
+    attention_map(context, steps, side.labels, keys, key="block_weights", axes=context.t("axis.both"))
 
 
 def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:

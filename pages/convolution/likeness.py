@@ -36,7 +36,7 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
     window = window_weights(fit.offset[head], fit.alpha[head], delta, visible)
     titles = t("convolution.a_head", layer=scene.layer_number, head=head), t("convolution.its_window")
     maps = torch.stack([scene.trace.weights[head, :n, :n], window])
-    show_maps(t, titles, maps, context.labels, key="head_and_window", axes=t("convolution.axes"))
+    show_maps(t, titles, maps, context.labels, key="head_and_window", axes=t("axis.both"))
     say_first(context)
     _say_window(context, fit, head)
 

@@ -136,6 +136,6 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())
-    show_maps(t, titles, maps, scene.labels[:n], key="expert_map", axes=t("many_heads.experts.axes"))
+    show_maps(t, titles, maps, scene.labels[:n], key="expert_map", axes=t("axis.both"))
     if name in NEIGHBOURS and float(shares.max()) == 0:
         st.caption(t("many_heads.experts.masked"))

@@ -120,7 +120,7 @@ def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[i
     titles = [t("many_heads.head", head=i) for i in range(len(heads))]
     maps = torch.stack([row_softmax(offset_scores(len(labels), shares)) for shares in heads])
     with st.container(width=360 if len(heads) == 1 else "stretch"):
-        show_maps(t, titles, maps, labels, key="two_places_maps", axes=t("many_heads.axes"))
+        show_maps(t, titles, maps, labels, key="two_places_maps", axes=t("axis.both"))
 
 
 @compute.cached

@@ -127,7 +127,7 @@ def open_masks(scene: Scene) -> MasksContext:
             )
             mask_details(t, mask.kind)
     if n < len(scene.labels):
-        st.caption(t("masks.first", n=n))
+        st.caption(t("note.first", n=n))
     default = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
     places = Places(scene.labels, default, range(n))
     context = MasksContext(scene=scene, n=n, head=head, query=QUERY.read(places), places=places, mask=mask)

@@ -19,6 +19,7 @@ from viz.frame.format import share
 from viz.frame.inputs import DETAILS, MASK, PAINTED_MASK
 from viz.frame.scene import unsupported_part
 from viz.frame.show import show_table
+from viz.text import paragraph
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
 """Keys of the thumbnails and of the large maps."""
@@ -80,7 +81,12 @@ def _mount(context: MasksContext, masks: EveryMask, key: str, **header: Any) -> 
         chosen=context.mask.kind,
         **header,
     )
-    MAPS.mount(key=key, data=packed, words={"says": t("map.looks"), "axes": t("masks.axes")}, on={"chosen": _open})
+    MAPS.mount(
+        key=key,
+        data=packed,
+        words={"says": t("map.looks"), "axes": paragraph(t("axis.both"), t("masks.strength"))},
+        on={"chosen": _open},
+    )
 
 
 def _with_its_details(kind: str) -> specs.Mask:

@@ -29,6 +29,7 @@ from viz.frame.modes import say
 from viz.frame.shared import QUERY
 from viz.frame.show import show_table
 from viz.frame.specs import Mask
+from viz.text import paragraph
 from viz.text.naming import list_token, name_token
 
 EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
@@ -108,7 +109,7 @@ def too_late(context: MasksContext) -> list[Check]:
     wrong = mask_after_softmax(context.scores, context.visible)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
     maps = torch.stack([context.weights, wrong])
-    show_maps(t, titles, maps, context.labels, key="late", axes=t("masks.axes"))
+    show_maps(t, titles, maps, context.labels, key="late", axes=paragraph(t("axis.both"), t("masks.strength")))
     # The blocked weights are added up, since 1 minus the sum of a row would be rounding.
     lost = (context.every_head.weights[context.head] * ~context.visible).sum(-1) * sees
     most = int(lost.argmax())
@@ -126,7 +127,7 @@ def polarity(context: MasksContext) -> list[Check]:
     t, visible = context.t, context.visible
     titles = [t("masks.polarity_sdpa", n=int(visible.sum())), t("masks.polarity_mha", n=int((~visible).sum()))]
     maps = torch.stack([visible, ~visible]).float()
-    show_maps(t, titles, maps, context.labels, key="polarity", axes=t("masks.axes_true"))
+    show_maps(t, titles, maps, context.labels, key="polarity", axes=paragraph(t("axis.both"), t("masks.blue")))
     if context.v.shape[-1] != context.k.shape[-1]:
         return [current_mask_check(context)]
     right, inverted = through(context, visible), through(context, ~visible)

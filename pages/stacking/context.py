@@ -118,7 +118,7 @@ def open_stacking(scene: Scene) -> StackingContext:
     tokens = reading(source).tokens
     n = len(tokens.ids)
     if n < len(scene.labels):
-        st.caption(t("stacking.first", n=n))
+        st.caption(t("note.first", n=n))
     depth = DEPTH.read(trained)
     if len(DEPTH.options(trained)) > 1:
         with scene.chips.add("depth", _layers(t, depth)):

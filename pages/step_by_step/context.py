@@ -103,5 +103,5 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
 def _pair(t: Translate, queries: Places, keys: Places) -> None:
     """Draw the lists of the word that looks and of the word it looks at."""
     names = [list_token(i, label) for i, label in enumerate(queries.words)]
-    QUERY.selectbox(t("step_by_step.query"), queries, says=names.__getitem__)
-    KEY.selectbox(t("step_by_step.key"), keys, says=names.__getitem__)
+    QUERY.selectbox(t("axis.queries"), queries, says=names.__getitem__)
+    KEY.selectbox(t("axis.keys"), keys, says=names.__getitem__)

@@ -46,8 +46,8 @@ def test_layers_of_hybrid_keep_numbers(open_family, lang, family, kind):
     t, app = translator(lang), open_family(family, section="all_heads", layer=3, lang=lang)
     assert app.session_state["layer"] == 3 and not app.exception
     assert [list(slider.options) for slider in app.select_slider if slider.key == "layer"] == [["1", "3"]]
-    assert t(f"note.layers_{kind}", layers="0, 2", n=2) in texts(app)
-    line = t("source.model_line", model="M", layer=3, layers=4, kind="GQA", H=6, G=2, d_model=60, d_k=10, n=9)
+    assert t("note.layers", layers="0, 2", n=2, kind=t(f"note.kind_{kind}")) in texts(app)
+    line = t("source.model_line", model="M", layer=3, layers=4, kind="GQA", heads="", d_k=10, n=9)
     start = line.partition("M")[2].partition(" · ")[0]
     assert any(start in slider for slider in texts(app))
 

@@ -169,7 +169,8 @@ def source_line(scene: Scene, texts: str = "source", **more: Any) -> str:
         "d_k": spec.d_k,
         "n": len(scene.labels),
     }
-    return scene.t(f"{texts}.{source.kind}_line", **values | more)
+    heads = scene.t("source.heads", **values)
+    return scene.t(f"{texts}.{source.kind}_line", heads=heads, **values | more)
 
 
 def say_layer_kinds(scene: Scene) -> None:
@@ -181,8 +182,8 @@ def say_layer_kinds(scene: Scene) -> None:
     if model.n_unread_layers:
         st.caption(t("note.layers_unread", n=model.n_unread_layers))
     for kind, layers in model.other_layers.items():
-        key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
-        st.caption(t(key, layers=ranges(layers), n=len(layers)))
+        name = t(f"note.kind_{kind if kind in LAYER_KINDS else 'other'}")
+        st.caption(t("note.layers", layers=ranges(layers), n=len(layers), kind=name))
     if call.options.get("sink") is not None:
         st.caption(t("note.sink"))
     if call.gate is not None:

@@ -131,9 +131,9 @@ def draw_lists(context: Pair) -> None:
     """Draw the lists of the query and the key."""
     t, labels = context.t, context.labels
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for parameter, places in ((QUERY, context.queries), (KEY, context.keys)):
+        for parameter, name, places in ((QUERY, "queries", context.queries), (KEY, "keys", context.keys)):
             parameter.selectbox(
-                t(f"heads.{parameter.name}"),
+                t(f"axis.{name}"),
                 places,
                 says=lambda i: list_token(i, labels[i]),
                 width=138,
