@@ -3,6 +3,9 @@
 from functools import partial
 
 from pages.attention_today import chosen, difference, exclusive, gate, nobody, state, tamed, trained, who_uses
+from pages.attention_today.compressed import CODE as COMPRESSED_CODE
+from pages.attention_today.compressed import COMPRESSED
+from pages.attention_today.compressed import draw as draw_compressed
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import gates, sinks, switches
@@ -37,6 +40,7 @@ PAGE = Page(
                 for way in chosen.WAYS
             ),
         ),
+        Section("compressed", draw_compressed, COMPRESSED_CODE, COMPRESSED),
         with_views(
             "view",
             standalone("who_uses", who_uses.draw, code=(switches.standard, switches.qk_norm, switches.delta)),

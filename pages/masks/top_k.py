@@ -15,21 +15,22 @@ from viz.figures.curves import curves
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
+from viz.frame.shared import KEEP
 from viz.frame.show import show_bars, show_lines, show_matrix
-from viz.params import Int
+from viz.params import Scope
 
 LARGEST = r"""\begin{gathered}
 M_{ij} = 1 \iff s_{ij} \in \operatorname{top}_k\, s_{i\cdot}
 \\ \ell_i = \sum_j (1 - M_{ij})\, A_{ij}
 \\ A^{(k)}_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}} = \frac{M_{ij}\, A_{ij}}{1 - \ell_i}
 \end{gathered}"""
-KEEP = Int("keep", 4, low=1, high=lambda n: n)
+KEPT_KEYS = KEEP.variant(high=lambda n: n, scope=Scope("top_k"))
 
 
 def draw(context: MasksContext) -> list[Check]:
     """Draw the head's map beside the map of the k largest, the weight that each row loses, and how it falls with k."""
     t, pictures = context.t, st.container()
-    k = KEEP.slider(t("masks.top_k.keep"), context.n)
+    k = KEPT_KEYS.slider(t("masks.top_k.keep"), context.n)
     mask = top_k_mask(context.scores, k, allowed=context.visible)
     weights = masked_softmax(context.scores, mask)
     lost = lost_shares(context.weights)

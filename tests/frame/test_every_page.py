@@ -207,7 +207,7 @@ OFF = {
     "share_kv": {"n_kv_heads": 1, "mla_form": "absorbed", "reading_layer": 2},
     "masks": {"near_size": 1, "stack": 1, "keep": 6, "mask_late": 1},
     "attention_today": {
-        **{"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off", "near_size": 1}
+        **{"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off", "near_size": 1, "keep": 0}
     },
     "convolution": {"kernel": "random", "k": 5, "n_filters": 4, "channel": 2},
 }

@@ -23,6 +23,11 @@ def test_family_caches_latent_width():
     assert today.count_cached_numbers() == today.LATENT.cache_width == 11
 
 
+def test_family_caches_entries_once():
+    """Of 13 words 3 entries and the last 4 of a window of 5, and of the word in no full block content and score."""
+    assert today.count_compressed() == (4 * today.D, (4 + 3 + 2) * today.D)
+
+
 @pytest.mark.parametrize("size", [1, 3, 20])
 def test_masks_equal_transformers(size):
     """Sliding windows count the query, and chunks are counted from the first token."""

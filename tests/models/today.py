@@ -17,7 +17,7 @@ from torch.nn.functional import silu
 
 from viz.core.attention import attend
 from viz.core.heads import concat_heads, share_kv, split_heads
-from viz.core.masks import causal
+from viz.core.masks import causal, look_back
 from viz.core.norm import NormWeights, rms_norm
 from viz.core.positions import frequencies, rope
 from viz.core.variants.encodings import content_bias
@@ -28,6 +28,7 @@ from viz.core.variants.today.angles import (
 )
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
 from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
+from viz.core.variants.today.compressed import attend_to_entries, compress, compressed_mask, turn_last
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
@@ -413,6 +414,82 @@ def qwen4_exp() -> Mapping[str, float]:
     }
 
 
+def deepseek_v4(kind: str, m: int) -> Mapping[str, float]:
+    """Entries of m words with a norm and a turn, two series each where they overlap, 2 kept of those a word may see.
+
+    19 heads score, so that hardly a score is 0. The layer's words and queries have the speeds of its entries.
+    """
+    module, config, x, run_in = _compressing_layer(kind, m)
+    output, weights = run_in(None)
+    turn, allowed = partial(turn_last, rotary_dim=4, base=500.0), compressed_mask(causal(T, T), m, 5)
+    places, overlaps = torch.arange(T), kind.startswith("compressed")
+
+    def norm(y: Tensor, weights: Any) -> Tensor:
+        return rms_norm(y, NormWeights(gain=weights.weight, eps=config.rms_norm_eps))
+
+    def entries(part: Any) -> Tensor:
+        halves = [y.chunk(1 + overlaps, -1) for y in (part.kv_proj(x), part.gate_proj(x), part.position_bias)]
+        # The series for the next block comes first.
+        *earlier, series = zip(*halves, strict=True)
+        means = compress(series, earlier=earlier[0] if earlier else None)
+        return turn(norm(means, part.kv_norm), positions=places[: T // m] * m)
+
+    with torch.no_grad():
+        source = norm(module.q_a_proj(x), module.q_a_norm)
+        q = rms_norm(split_heads(module.q_b_proj(source), H), NormWeights(gain=torch.ones(D), eps=config.rms_norm_eps))
+        fresh = turn(norm(module.kv_proj(x), module.kv_norm), positions=places)
+        if overlaps:
+            scorer, is_open = module.compressor.indexer, allowed[:, : T // m]
+            q_scorer = turn(split_heads(scorer.q_b_proj(source), 19), positions=places)
+            scores = index_scores(q_scorer, entries(scorer), scorer.scorer.weights_proj(x))
+            allowed = torch.cat([top_k_mask(scores, 2, allowed=is_open), allowed[:, T // m :]], -1)
+        rows = turn(q, positions=places), entries(module.compressor), fresh, allowed
+        trace = attend_to_entries(*rows, rotary_dim=4, base=500.0, sink=module.sinks)
+        ours = module.o_b_proj(module.o_a_proj(concat_heads(trace.output).unflatten(-1, (3, -1))).flatten(1))
+    # Its words come before its entries.
+    in_order = weights.roll(T // m, -1)
+    return {
+        "cells of the mask that differ": float(((in_order > 0) != allowed).sum()),
+        f"{m} words, weights": largest_difference(trace.weights, in_order),
+        f"{m} words, output": largest_difference(ours, output),
+    }
+
+
+def _compressing_layer(kind: str, m: int) -> Any:
+    """Return a layer with entries of m words: module, configuration, tokens, and what runs it with a cache."""
+    code, kinds = family("deepseek_v4"), ["compressed_sparse_attention", "heavily_compressed_attention"]
+    config = transformers.DeepseekV4Config(
+        **SIZES | {"num_key_value_heads": 1, "layer_types": [kind] * 5, "compress_rates": dict.fromkeys(kinds, m)},
+        q_lora_rank=17, o_groups=3, o_lora_rank=7, index_n_heads=19, index_head_dim=14, index_topk=2, sliding_window=5,
+        partial_rotary_factor=0.4, rope_theta=BASE, compress_rope_theta=500.0, n_routed_experts=2,
+        num_experts_per_tok=1, moe_intermediate_size=53,
+    )  # fmt: skip
+    module, x = fill(code.DeepseekV4Attention(config, layer_idx=0)), draw(T, D_MODEL)
+    rotary, places = code.DeepseekV4RotaryEmbedding(config), torch.arange(T)[None]
+    angles = {name: rotary(x[None], places, layer_type=name) for name in ("main", "compress")}
+    mask = torch.zeros(T, T).masked_fill(~look_back(T, T, 5), torch.finfo(torch.float32).min)[None, None]
+
+    @torch.no_grad()
+    def run_in(cache: Any) -> list[Tensor]:
+        return [y[0] for y in module(x[None], angles, places, mask, cache)]
+
+    return module, config, x, run_in
+
+
+def count_compressed() -> tuple[int, int]:
+    """Return how many numbers the family's cache stores of T words, in entries of 4: the window's, and all together.
+
+    transformers 5.24.0 keeps each word of the window once, as key and value, and without the word that asks.
+    """
+    _, config, _, run_in = _compressing_layer("heavily_compressed_attention", 4)
+    cache = transformers.DynamicCache(config=config)
+    run_in(cache)
+    layer = cache.layers[0]
+    assert layer.values is layer.keys
+    states = [state["compressor"] for state in (layer.compressed_kv, layer.buffer_kv, layer.buffer_gate)]
+    return layer.keys.numel(), sum(tensor.numel() for tensor in (layer.keys, *states))
+
+
 def neomme() -> Mapping[str, float]:
     """Each head takes away its own share of what lies along the word's value; the gate comes after it.
 
@@ -515,6 +592,8 @@ FAMILIES: Mapping[str, Differences] = {
     "glm_moe_dsa": partial(token_indexer, "glm_moe_dsa", "GlmMoeDsa", "adjacent"),
     "minimax_m3_vl": minimax_m3_vl,
     "qwen4_exp": qwen4_exp,
+    "deepseek_v4, overlapping": partial(deepseek_v4, "compressed_sparse_attention", 3),
+    "deepseek_v4": partial(deepseek_v4, "heavily_compressed_attention", 4),
     "neomme": neomme,
     "inkling2": inkling2_attention,
     "mistral_large4": mistral_large4,

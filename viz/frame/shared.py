@@ -82,7 +82,7 @@ TEMPERATURE = Real("temperature", 1.0, low=COLDEST, high=HOTTEST, scope=Scope("g
 """The divisor of the scores of the large map; on another page a deliberate mistake in the formula."""
 SEED = Int("seed", high=9_999)
 HEADS_OFF = Ints("off", high=lambda n_heads: n_heads - 1)
-TOY_HEADS = Int("toy_heads", 1, low=1)
+TOY_HEADS, KEEP, GROUP_SIZE = Int("toy_heads", 1, low=1), Int("keep", 4, low=1), Int("group_size", 2, low=1)
 FULL_LAYERS, NEAR_SIZE, STACK = Choice("pattern"), Int("near_size", 3, low=1, high=64), Int("stack", low=1)
 STEP = Int("step")
 """The step of a page with steps; separate for each page."""

@@ -23,9 +23,10 @@ from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.format import part
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
+from viz.frame.shared import GROUP_SIZE
 from viz.frame.show import show_bars, show_matrix
 from viz.models.published import models
-from viz.params import Int
+from viz.params import Int, Scope
 from viz.text.sizes import size
 
 SHARED_LAYERS = r"""\begin{gathered}
@@ -33,7 +34,7 @@ SHARED_LAYERS = r"""\begin{gathered}
 \\ s = g \lfloor l / g \rfloor, \qquad C = 2\, \lceil L / g \rceil\, G\, d_k\, n\, b
 \end{gathered}"""
 
-GROUP_SIZE = Int("group_size", 2, low=1, high=lambda n_layers: n_layers)
+SIZE = GROUP_SIZE.variant(high=lambda n_layers: n_layers, scope=Scope("across"))
 READING_LAYER = Int("reading_layer", lambda numbers: numbers[1], among=lambda numbers: numbers)
 """By the model's own number, as the chip of a layer has it."""
 
@@ -80,7 +81,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     picture, finding = st.container(), st.container()
     left, middle, right = st.columns(3)
     with left:
-        group_size = GROUP_SIZE.slider(t("share_kv.across_layers.size"), L)
+        group_size = SIZE.slider(t("share_kv.across_layers.size"), L)
     with middle:
         numbers = layer_numbers(context, L)
         layer = numbers.index(READING_LAYER.slider(t("share_kv.across_layers.layer"), numbers))

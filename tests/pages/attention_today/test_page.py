@@ -92,6 +92,16 @@ def test_every_key_chosen_loses_nothing(open_app, way):
     assert losses[0] == ["0.0%", "0.0%"] and "0.0%" not in losses[1]
 
 
+def test_one_word_entries_are_standard(open_app):
+    """With m = 1 and w = 0 every word is a key; with m = 3 and w = 1 the last of 7 words has two entries and itself."""
+    link, findings = SEEDED | {"section": "compressed", "mask": "causal", "text": "a b c a b c d"}, []
+    for m, fresh in ((1, 0), (3, 1)):
+        app = open_app("attention_today", group_size=m, keep=fresh, **link)
+        (sentence,) = [sentence for sentence in sentences_of(app) if "A row of head" in sentence]
+        findings.append(re.findall(r"\*\*([\d.]+%?)\*\*", sentence))
+    assert findings[0] == ["7", "0.0%"] and findings[1][0] == "3" and findings[1][1] != "0.0%"
+
+
 def published():
     """The published configurations among the page's models."""
     configs = json.loads((ROOT / "tools" / "published.json").read_text("utf8"))

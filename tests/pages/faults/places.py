@@ -100,6 +100,7 @@ PLACES = {
     "chosen keys": f"attention_today/chosen?{SEEDED}&mask=causal&near_size=2",
     "chosen blocks": f"attention_today/chosen_blocks?{SEEDED}&near_size=2",
     "pooled blocks": "attention_today/chosen_means?source=words&text=a+b+c+d+e+f+g+h+i+j&mask=causal&near_size=2",
+    "entries": f"attention_today/compressed?{SEEDED}&mask=causal&group_size=2&keep=1",
     "delta rule": f"attention_today/state?{SEEDED}",
     "linear attention": f"attention_today/state?{SEEDED}&state=linear&fade=0.8",
     "small decoders": f"attention_today/trained?{SEEDED}",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from pages.attention_today import compressed as compressed_today
 from pages.attention_today import trained as trained_today
 from tests.pages.faults.fault import Fault
 from viz.core import attention, heads, masks
@@ -13,6 +14,7 @@ from viz.core.variants.today import (
     angles,
     bounded_scores,
     chosen_blocks,
+    compressed,
     delta,
     differential,
     dilution,
@@ -374,6 +376,29 @@ FAULTS = {
             right(q, k, n_blocks, size, allowed=allowed) & (torch.arange(len(k)) < len(k) // size * size)
         ),
         places=("pooled blocks", "who uses what"),
+    ),
+    "an entry that opens a word late": Fault(
+        function=compressed.compressed_mask,
+        wrong=lambda right, allowed, m, fresh: right(allowed, m, fresh) & right(allowed, m, fresh).roll(1, -2),
+        places=("entries",),
+    ),
+    "an entry that is a sum": Fault(
+        function=compressed.compress, wrong=lambda right, series: len(series[2]) * right(series), places=("entries",)
+    ),
+    "entries of the words before": Fault(
+        function=compressed.compress,
+        wrong=lambda right, series: right((series[0].roll(1, -2), *series[1:])),
+        places=("entries", "who uses what"),
+    ),
+    "a window too many": Fault(
+        function=compressed.compressed_mask,
+        wrong=lambda right, allowed, m, fresh: right(allowed, m, fresh + 1),
+        places=("entries",),
+    ),
+    "a cache without its window": Fault(
+        function=compressed_today.cache_sizes,
+        wrong=lambda right, spec, n, m, fresh: right(spec, n, m, 0),
+        places=("entries",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

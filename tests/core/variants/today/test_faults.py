@@ -15,6 +15,7 @@ from tests.core.variants.today import (
     test_angles,
     test_bounded_scores,
     test_chosen_blocks,
+    test_compressed,
     test_delta,
     test_differential,
     test_dilution,
@@ -34,6 +35,7 @@ from viz.core.variants.today import (
     angles,
     bounded_scores,
     chosen_blocks,
+    compressed,
     delta,
     differential,
     dilution,
@@ -390,6 +392,28 @@ FAULTS: dict[str, Fault] = {
         chosen_blocks.pooled_mask,
         lambda right, q, k, *args, allowed=None: right(q, k, *args) & allowed,
         test_chosen_blocks.check_blocks,
+    ),
+    "the block before has no series of its own": (
+        compressed.compress,
+        lambda right, series, *, earlier=None: right(series, earlier=earlier and series),
+        test_compressed.check_entries,
+    ),
+    "the bias of a place is left out": (
+        compressed.compress,
+        lambda right, series: right((*series[:2], 0 * series[2])),
+        test_compressed.test_entry_by_hand,
+    ),
+    "an entry opens a word late": (
+        compressed.compressed_mask,
+        lambda right, allowed, m, fresh: right(allowed, m, fresh) & right(allowed, m, fresh).roll(1, -2),
+        test_compressed.test_mask_opens_blocks_at_last_word,
+    ),
+    "values keep their turn": (
+        compressed.attend_to_entries,
+        lambda right, q, entries, fresh, mask, **options: attention.attend(
+            q, *[torch.cat([entries, fresh]).expand(len(q), -1, -1)] * 2, allowed=mask
+        ),
+        test_compressed.test_turned_back_is_relative,
     ),
     "layers read keys of another kind": (
         layer_sharing.kv_sources, ignore_layer_kind, test_layer_sharing.test_kv_sources_follow_the_kind,

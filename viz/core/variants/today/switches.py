@@ -23,6 +23,7 @@ from viz.core.variants.today.angles import (
 )
 from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys, soft_cap
 from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
+from viz.core.variants.today.compressed import compress, compressed_mask
 from viz.core.variants.today.delta import delta_states
 from viz.core.variants.today.differential import attend_differential
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
@@ -168,6 +169,14 @@ def selection(s: Standard) -> float:
     return max(_off(s, attend(q, k, v, allowed=mask).output) for mask in masks)
 
 
+def compressed(s: Standard) -> float:
+    """Entries of one word each, of which the softmax takes all whatever its score, and no words beside them."""
+    q, *words = s.heads
+    k, v = (compress((y, y, y.new_zeros(1, y.shape[-1]))) for y in words)
+    allowed = s.x.new_ones(s.n_tokens, s.n_tokens, dtype=torch.bool) if s.allowed is None else s.allowed
+    return _off(s, attend(q, k, v, allowed=compressed_mask(allowed, 1, 0)[..., : s.n_tokens]).output)
+
+
 def layers(s: Standard) -> float:
     """Three layers, none of which reads another's keys and values; the first is the one to compare with."""
     masks = None if s.allowed is None else s.allowed.expand(3, -1, -1)
@@ -207,6 +216,7 @@ SWITCHES: Mapping[str, Callable[[Standard], float]] = {
     "latent": latent,
     "windows": windows,
     "selection": selection,
+    "compressed": compressed,
     "layers": layers,
     "angles": angles,
 }
