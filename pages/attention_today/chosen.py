@@ -139,5 +139,5 @@ def _checks(context: TodayContext, scorer: Layer, way: str, k: int, maps: Tensor
         check("attention_today.chosen.check_mask", wrong, 0),
         check("attention_today.nobody.check_maps", *maps_off(maps, head, calls)),
         check("attention_today.chosen.check_lost", abs(float(by_torch[~mask].sum()) / n_rows - lost), 1e-4),
-        check("attention_today.chosen.check_standard", every_key[head].abs().max(), 1e-6, n=context.n),
+        check("attention_today.chosen.check_standard", every_key[head].abs().max(), 1e-6, at=f"k = {context.n}"),
     ]

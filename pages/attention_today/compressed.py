@@ -79,12 +79,14 @@ def draw(context: TodayContext) -> list[Check]:
     panels = ("exclusive.before", standard.weights[head], context.labels), ("compressed.map", compressed, columns)
     with pictures:
         maps = [_show_map(context, place, *panel) for place, panel in zip(st.columns(2), panels, strict=True)]
-        keys = int(is_open.sum(-1).max())
-        say(t("attention_today.compressed.says", head=head, keys=keys, n=context.n, change=share(change)))
-    sizes = cache_sizes(layer.weights.spec, context.n, m, fresh)
+        sizes, keys = cache_sizes(layer.weights.spec, context.n, m, fresh), int(is_open.sum(-1).max())
+        shares = {"change": share(change), "kept": share(sizes["each"] / sizes["MHA"])}
+        say(t("attention_today.compressed.says", head=head, keys=keys, n=context.n, **shares))
     names = [*list(sizes)[:3], *(t(f"attention_today.compressed.{way}") for way in ("each", "one"))]
-    title, values = t("attention_today.compressed.cache", n=context.n), torch.tensor(list(sizes.values())).float()
-    show_bars(BarChart(names, {title: values}, title="", value_title="", height=200), key="compressed_bars", alt=title)
+    title, values = t("attention_today.compressed.cache"), torch.tensor(list(sizes.values())).float()
+    show_bars(
+        BarChart(names, {title: values}, title="", value_title=title, height=200), key="compressed_bars", alt=title
+    )
     return _checks(context, (m, fresh), maps, change, sizes)
 
 
@@ -131,7 +133,7 @@ def _checks(
         check("attention_today.nobody.check_maps", *largest_ratio(*torch.tensor(off).T)),
         check("attention_today.compressed.check_change", abs(by_torch - change), 1e-4 * max(1.0, by_torch)),
         check("attention_today.compressed.check_bytes", bytes_off, 0),
-        check("attention_today.compressed.check_standard", standard.abs().max(), 1e-6),
+        check("attention_today.chosen.check_standard", standard.abs().max(), 1e-6, at="m = 1, w = 0"),
     ]
 
 

@@ -13,7 +13,7 @@ from viz.core.analysis.map_statistics import total_variation
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.core.spec import AttentionSpec
-from viz.core.variants.layer_sharing import attend_in_layers, attend_to_source, grouped_sources
+from viz.core.variants.layer_sharing import attend_in_layers, attend_to_source
 from viz.core.variants.today.latent import LatentWeights
 from viz.frame.compute import cached, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
@@ -121,16 +121,15 @@ def layer_heads(source: Source, mask: Mask, n_kv_heads: int) -> tuple[LayerHeads
 
 
 @cached
-def variation_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: int) -> Tensor:
-    """Return each head's mean total variation if its layer reads the first layer of its group, (L, H)."""
+def variation_by_layer(source: Source, mask: Mask, n_kv_heads: int, sources: tuple[int, ...]) -> Tensor:
+    """Return each head's mean total variation if each layer reads the keys and values of another, (L, H)."""
     layers, variations = layer_heads(source, mask, n_kv_heads), []
     q, k, v = ([vars(layer)[name] for layer in layers] for name in "qkv")
     with torch.inference_mode():
         for i, layer in enumerate(layers):
             options = with_mask(layer.options, mask.allowed(layer.q.shape[1], layer.k.shape[1]))
             standard, grouped = (
-                attend_to_source(q, k, v, grouped_sources(len(layers), size), i, **options).weights
-                for size in (1, group_size)
+                attend_to_source(q, k, v, reads, i, **options).weights for reads in (range(len(layers)), sources)
             )
             variations.append(total_variation(grouped, standard).mean(-1))
     return torch.stack(variations)

@@ -39,27 +39,39 @@ def draw(context: ShareKvContext) -> list[Check]:
     show_bars(chart, key="savings", alt=summary)
     say(summary)
     draw_groups(context)
-    _table(t, marks, every)
+    _table(t, marks, every, spec)
     st.caption(t("share_kv.table_note"))
     return _checks(context, every)
 
 
-def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -> None:
-    """Draw MHA, GQA and MQA of this layer's sizes, a row for each G."""
+def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec], spec: AttentionSpec) -> None:
+    """Draw MHA, GQA and MQA of this layer's sizes, a row for each G; then the chosen one with W_K as W_V."""
     counts = [parameters(row) for row in every]
     right, grouped = st.column_config.Column(alignment="right"), st.column_config.NumberColumn(format="localized")
+    rows = [
+        (f"{mark}G = {row.G} · {row.kind}", row, count.w_k + count.w_v, count.total)
+        for mark, row, count in zip(marks, every, counts, strict=True)
+    ]
+    if spec.d_k == spec.d_v:
+        rows.append((f"G = {spec.G} · W_V = W_K", spec, parameters(spec).w_k, tied_parameters(spec)))
     table: dict[str, Sequence[Any]] = {
-        t("share_kv.t_g"): [f"{mark}G = {row.G} · {row.kind}" for mark, row in zip(marks, every, strict=True)],
-        t("share_kv.t_readers"): [row.H // row.G for row in every],
-        t("share_kv.t_kv"): [count.w_k + count.w_v for count in counts],
-        t("share_kv.t_all"): [count.total for count in counts],
-        t("share_kv.t_share"): [f"{count.total / counts[0].total:.3f}" for count in counts],
-        t("share_kv.t_cache"): [_token_bytes(row) for row in every],
-        t("share_kv.t_cache_share"): [f"{row.G}/{row.H}" for row in every],
+        t("share_kv.t_g"): [name for name, *_ in rows],
+        t("share_kv.t_readers"): [row.H // row.G for _, row, *_ in rows],
+        t("share_kv.t_kv"): [n for *_, n, _ in rows],
+        t("share_kv.t_all"): [total for *_, total in rows],
+        t("share_kv.t_share"): [f"{total / counts[0].total:.3f}" for *_, total in rows],
+        t("share_kv.t_cache"): [_token_bytes(row) for _, row, *_ in rows],
+        t("share_kv.t_cache_share"): [f"{row.G}/{row.H}" for _, row, *_ in rows],
     }
     looks = (st.column_config.Column(), grouped, grouped, grouped, right, grouped, right)
     columns = dict(zip(table, looks, strict=True))
     show_table(table, column_config=columns)
+
+
+def tied_parameters(spec: AttentionSpec) -> int:
+    """Return the number of parameters where W_K is W_V too; norms and RoPE set keys and values apart."""
+    count = parameters(spec)
+    return count.total - count.w_v
 
 
 def _token_bytes(spec: AttentionSpec) -> int:
@@ -84,7 +96,10 @@ def _checks(context: ShareKvContext, every: list[AttentionSpec]) -> list[Check]:
     # W_O has no bias in Qwen's layers, and the only one in RecurrentGemma's.
     biases = {"b_q": sizes.H * sizes.d_k, "b_k": sizes.G * sizes.d_k, "b_v": sizes.G * sizes.d_v, "b_o": sizes.d_out}
     by_formula = parameters(sizes).total + sum(n for name, n in biases.items() if getattr(weights, name) is not None)
-    off_table = max(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every)
+    spec = context.spec
+    w_v = Linear(spec.d_mem, spec.G * spec.d_v, bias=False, device="meta").weight.numel()
+    off_tied = abs(torchs_parameters(spec) - w_v - tied_parameters(spec))
+    off_table = max(off_tied, *(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every))
     off_cache = max(abs(_token_bytes(spec) - _torchs_bytes(spec)) for spec in every)
     return [
         check("share_kv.check_parameters", abs(by_formula - weights.n_parameters()), 0.0, n=f"{by_formula:,}"),

@@ -21,6 +21,7 @@ from viz.core.masks import causal, look_back
 from viz.core.norm import NormWeights, rms_norm
 from viz.core.positions import frequencies, rope
 from viz.core.variants.encodings import content_bias
+from viz.core.variants.layer_sharing import kv_sources
 from viz.core.variants.today.angles import (
     partial_rope,
     proportional_frequencies,
@@ -67,12 +68,13 @@ def fill(module: nn.Module) -> Any:
     return module.eval()
 
 
-def run(module: nn.Module, x: Tensor, positions: Any, allowed: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def run(module: Any, x: Tensor, positions: Any, allowed: Tensor | None = None, **more: Any) -> tuple[Tensor, Tensor]:
     """Run an attention module as its layer does: its output (T, d_model) and weights (H, T, T)."""
     open_cells = causal(len(x), len(x)) if allowed is None else allowed
     mask = torch.zeros(len(x), len(x)).masked_fill(~open_cells, torch.finfo(torch.float32).min)[None, None]
     with torch.no_grad():
-        output, weights = module(hidden_states=x[None], position_embeddings=positions, attention_mask=mask)[:2]
+        inputs = {"hidden_states": x[None], "position_embeddings": positions, "attention_mask": mask}
+        output, weights = module(**inputs, **more)[:2]
     return output[0], weights[0]
 
 
@@ -419,25 +421,21 @@ def deepseek_v4(kind: str, m: int) -> Mapping[str, float]:
 
     19 heads score, so that hardly a score is 0. The layer's words and queries have the speeds of its entries.
     """
-    module, config, x, run_in = _compressing_layer(kind, m)
-    output, weights = run_in(None)
+    module, x, (output, weights) = run_compressing(kind, m)
     turn, allowed = partial(turn_last, rotary_dim=4, base=500.0), compressed_mask(causal(T, T), m, 5)
     places, overlaps = torch.arange(T), kind.startswith("compressed")
-
-    def norm(y: Tensor, weights: Any) -> Tensor:
-        return rms_norm(y, NormWeights(gain=weights.weight, eps=config.rms_norm_eps))
 
     def entries(part: Any) -> Tensor:
         halves = [y.chunk(1 + overlaps, -1) for y in (part.kv_proj(x), part.gate_proj(x), part.position_bias)]
         # The series for the next block comes first.
         *earlier, series = zip(*halves, strict=True)
         means = compress(series, earlier=earlier[0] if earlier else None)
-        return turn(norm(means, part.kv_norm), positions=places[: T // m] * m)
+        return turn(_normed_by(means, part.kv_norm.weight), positions=places[: T // m] * m)
 
     with torch.no_grad():
-        source = norm(module.q_a_proj(x), module.q_a_norm)
-        q = rms_norm(split_heads(module.q_b_proj(source), H), NormWeights(gain=torch.ones(D), eps=config.rms_norm_eps))
-        fresh = turn(norm(module.kv_proj(x), module.kv_norm), positions=places)
+        source = _normed_by(module.q_a_proj(x), module.q_a_norm.weight)
+        q = _normed_by(split_heads(module.q_b_proj(source), H), torch.ones(D))
+        fresh = turn(_normed_by(module.kv_proj(x), module.kv_norm.weight), positions=places)
         if overlaps:
             scorer, is_open = module.compressor.indexer, allowed[:, : T // m]
             q_scorer = turn(split_heads(scorer.q_b_proj(source), 19), positions=places)
@@ -446,8 +444,7 @@ def deepseek_v4(kind: str, m: int) -> Mapping[str, float]:
         rows = turn(q, positions=places), entries(module.compressor), fresh, allowed
         trace = attend_to_entries(*rows, rotary_dim=4, base=500.0, sink=module.sinks)
         ours = module.o_b_proj(module.o_a_proj(concat_heads(trace.output).unflatten(-1, (3, -1))).flatten(1))
-    # Its words come before its entries.
-    in_order = weights.roll(T // m, -1)
+    in_order = weights.roll(T // m, -1)  # its words come before its entries
     return {
         "cells of the mask that differ": float(((in_order > 0) != allowed).sum()),
         f"{m} words, weights": largest_difference(trace.weights, in_order),
@@ -455,8 +452,8 @@ def deepseek_v4(kind: str, m: int) -> Mapping[str, float]:
     }
 
 
-def _compressing_layer(kind: str, m: int) -> Any:
-    """Return a layer with entries of m words: module, configuration, tokens, and what runs it with a cache."""
+def run_compressing(kind: str, m: int, cache: Callable[..., Any] = lambda **_: None) -> Any:
+    """Run a layer with entries of m words: module, tokens, and its output and weights; with a cache, that too."""
     code, kinds = family("deepseek_v4"), ["compressed_sparse_attention", "heavily_compressed_attention"]
     config = transformers.DeepseekV4Config(
         **SIZES | {"num_key_value_heads": 1, "layer_types": [kind] * 5, "compress_rates": dict.fromkeys(kinds, m)},
@@ -464,30 +461,41 @@ def _compressing_layer(kind: str, m: int) -> Any:
         partial_rotary_factor=0.4, rope_theta=BASE, compress_rope_theta=500.0, n_routed_experts=2,
         num_experts_per_tok=1, moe_intermediate_size=53,
     )  # fmt: skip
-    module, x = fill(code.DeepseekV4Attention(config, layer_idx=0)), draw(T, D_MODEL)
-    rotary, places = code.DeepseekV4RotaryEmbedding(config), torch.arange(T)[None]
+    module, x, places = fill(code.DeepseekV4Attention(config, layer_idx=0)), draw(T, D_MODEL), torch.arange(T)[None]
+    rotary, states = code.DeepseekV4RotaryEmbedding(config), cache(config=config)
     angles = {name: rotary(x[None], places, layer_type=name) for name in ("main", "compress")}
-    mask = torch.zeros(T, T).masked_fill(~look_back(T, T, 5), torch.finfo(torch.float32).min)[None, None]
-
-    @torch.no_grad()
-    def run_in(cache: Any) -> list[Tensor]:
-        return [y[0] for y in module(x[None], angles, places, mask, cache)]
-
-    return module, config, x, run_in
+    results = run(module, x, angles, look_back(T, T, 5), position_ids=places, cache=states)
+    return (module, x, results) if states is None else states.layers[0]
 
 
-def count_compressed() -> tuple[int, int]:
-    """Return how many numbers the family's cache stores of T words, in entries of 4: the window's, and all together.
+def _normed_by(x: Tensor, gain: Tensor) -> Tensor:
+    return rms_norm(x, NormWeights(gain=gain, eps=1e-6))
 
-    transformers 5.24.0 keeps each word of the window once, as key and value, and without the word that asks.
+
+def gemma4() -> Mapping[str, float]:
+    """One matrix for keys and values: a value has a norm without a gain and no turn, so it is not the key.
+
+    The last two of five layers read the third one's keys and values as they are. The scale is 1.
     """
-    _, config, _, run_in = _compressing_layer("heavily_compressed_attention", 4)
-    cache = transformers.DynamicCache(config=config)
-    run_in(cache)
-    layer = cache.layers[0]
-    assert layer.values is layer.keys
-    states = [state["compressor"] for state in (layer.compressed_kv, layer.buffer_kv, layer.buffer_gate)]
-    return layer.keys.numel(), sum(tensor.numel() for tensor in (layer.keys, *states))
+    code, angles = family("gemma4"), dict.fromkeys(("full_attention", "sliding_attention"), ROPE)
+    sizes = {"layer_types": ["full_attention"] * 5, "num_kv_shared_layers": 2, "attention_k_eq_v": True}
+    widths = {"global_head_dim": D, "num_global_key_value_heads": G, "rope_parameters": angles}
+    config = transformers.Gemma4TextConfig(**SIZES | sizes | widths)
+    layers = [fill(code.Gemma4TextAttention(config, layer_idx=i)) for i in range(5)]
+    positions = code.Gemma4TextRotaryEmbedding(config)(
+        draw(1, T, D), torch.arange(T)[None], layer_type="full_attention"
+    )
+    differences, states, sources = {}, dict[str, Any](), kv_sources(config.layer_types, 2)
+    for i in (2, 4):
+        layer, source, x = layers[i], layers[sources[i]], draw(T, D_MODEL, seed=i)
+        output, _ = run(layer, x, positions, shared_kv_states=states)
+        with torch.no_grad():
+            q = turn(_normed_by(split_heads(layer.q_proj(x), H), layer.q_norm.weight))
+            keys = split_heads(source.k_proj(draw(T, D_MODEL, seed=sources[i])), G)
+            k, v = turn(_normed_by(keys, source.k_norm.weight)), _normed_by(keys, torch.ones(D))
+        trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), scale=1.0)
+        differences[f"layer {i}, output"] = largest_difference(project_output(layer, trace.output), output)
+    return differences
 
 
 def neomme() -> Mapping[str, float]:
@@ -594,6 +602,7 @@ FAMILIES: Mapping[str, Differences] = {
     "qwen4_exp": qwen4_exp,
     "deepseek_v4, overlapping": partial(deepseek_v4, "compressed_sparse_attention", 3),
     "deepseek_v4": partial(deepseek_v4, "heavily_compressed_attention", 4),
+    "gemma4": gemma4,
     "neomme": neomme,
     "inkling2": inkling2_attention,
     "mistral_large4": mistral_large4,

@@ -1,4 +1,4 @@
-"""Keys and values shared across layers: neighbours read those of the first layer of their group."""
+"""Keys and values shared across layers: neighbours read those of the first of their group, or the last layers share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from pages.share_kv.context import ShareKvContext, choose_head, draw_groups, map
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
-from viz.core.analysis.checks import sdpa_heads, sdpa_weights
+from viz.core.analysis.checks import sdpa_heads, sdpa_weights, worst
 from viz.core.attention import AttentionTrace, options_of_first
 from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
 from viz.core.nested import double
-from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
+from viz.core.variants.layer_sharing import attend_to_source, grouped_sources, kv_sources
 from viz.frame.checks import Check, check
 from viz.frame.compute.mask_rule import mask_by_rule, with_mask
 from viz.frame.format import part
@@ -55,6 +55,11 @@ class SharedStack:
         return grouped_sources(len(self.layers), self.size)
 
     @lazy
+    def last_sources(self) -> tuple[int, ...]:
+        """The layer that each layer would read if the last ``size`` shared, all of one kind."""
+        return kv_sources([""] * len(self.layers), self.size - 1)
+
+    @lazy
     def first(self) -> dict[str, list[Tensor]]:
         """Queries, keys and values of each layer in float64, for the first n tokens."""
         return {name: [vars(layer)[name][:, : self.n].double() for layer in self.layers] for name in "qkv"}
@@ -90,9 +95,12 @@ def draw(context: ShareKvContext) -> list[Check]:
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
     n = min(len(context.scene.labels), limits.SHARED_TOKENS)
     stack = SharedStack(layers=layers, numbers=numbers, size=group_size, masks=tuple(rules), n=n)
-    variation = compute.variation_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
+    variation, of_last = (
+        compute.variation_by_layer(choice.source, choice.mask, context.n_kv_heads, sources)
+        for sources in (stack.sources, stack.last_sources)
+    )
     with picture:
-        _show_stack(context, stack, variation)
+        _show_stack(context, stack, variation, of_last)
         _show_maps(context, stack, layer, head)
         say_cut(context)
     with finding:
@@ -100,8 +108,8 @@ def draw(context: ShareKvContext) -> list[Check]:
     draw_groups(context)
     st.caption(t("share_kv.across_layers.untrained"))
     say_whose_numbers(context, are_paired=group_size == 1)
-    _say_users(context)
-    return _checks(context, stack, variation, (layer, head))
+    _say_users(context, stack, of_last)
+    return _checks(context, stack, (variation, of_last), (layer, head))
 
 
 def layer_numbers(context: ShareKvContext, n_layers: int) -> Sequence[int]:
@@ -110,7 +118,7 @@ def layer_numbers(context: ShareKvContext, n_layers: int) -> Sequence[int]:
     return range(n_layers) if numbers == list(range(n_layers)) else numbers
 
 
-def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
+def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor, of_last: Tensor) -> None:
     t, L = context.t, len(stack.layers)
     reads = torch.zeros(L, L)
     reads[range(L), stack.sources] = 1
@@ -126,7 +134,7 @@ def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) 
     )
     chart = BarChart(
         names,
-        {t("share_kv.far"): variation.mean(-1)},
+        {t("share_kv.across_layers.groups"): variation.mean(-1), t("share_kv.across_layers.last"): of_last.mean(-1)},
         title=t("share_kv.across_layers.rows"),
         value_title=t("share_kv.far"),
         top=1.0,
@@ -168,10 +176,14 @@ def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None
     say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, others=L - n_sets, far=far, **sizes))
 
 
-def _say_users(context: ShareKvContext) -> None:
+def _say_users(context: ShareKvContext, stack: SharedStack, of_last: Tensor) -> None:
     model = next(model for model in models() if "shared" in model.sizes["layers"])
     (near, full), n, L = model.sizes["shared"], model.sizes["layers"]["shared"], len(model.layers)
-    st.caption(context.t("share_kv.across_layers.users", model=model.name, n=n, L=L, near=near, full=full))
+    users = {"model": model.name, "n": n, "L": L, "near": near, "full": full}
+    far = part(float(of_last.sum() / max(1, of_last[stack.last_sources[-1] + 1 :].numel())))
+    st.caption(
+        context.t("share_kv.across_layers.users", g=stack.size, sets=stack.last_sources[-1] + 1, far=far, **users)
+    )
 
 
 def source_by_hand(layer: int, size: int) -> int:
@@ -182,7 +194,9 @@ def source_by_hand(layer: int, size: int) -> int:
     return first
 
 
-def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, selection: tuple[int, int]) -> list[Check]:
+def _checks(
+    context: ShareKvContext, stack: SharedStack, variations: tuple[Tensor, Tensor], selection: tuple[int, int]
+) -> list[Check]:
     (layer, head), (q, k, v) = selection, stack.first.values()
     differences: dict[int, list[Tensor]] = {1: [], stack.size: []}
     for size_of_group, errors in differences.items():
@@ -195,7 +209,7 @@ def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, sele
         check("share_kv.across_layers.check_standard", _largest(differences[1]), 1e-6),
         check("share_kv.across_layers.check_shared", _largest(differences[stack.size]), 1e-6, g=stack.size),
         _cache_check(context, stack),
-        _moved_check(stack, variation, layer, head),
+        _moved_check(stack, variations, layer, head),
     ]
 
 
@@ -213,10 +227,13 @@ def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:
     return check("share_kv.across_layers.check_cache", abs(by_formula - n_bytes), 0, n=f"{n_bytes:,}")
 
 
-def _moved_check(stack: SharedStack, variation: Tensor, layer: int, head: int) -> Check:
-    """Check the moved weight of the chosen head against torch's own attention on the whole text."""
-    q, options = stack.layers[layer].q.double(), stack.options(layer)
-    keys = [stack.layers[i].k.double() for i in (layer, source_by_hand(layer, stack.size))]
-    standard, shared = (sdpa_weights(q, k, **options)[head] for k in keys)
-    error = abs(float((standard - shared).abs().sum(-1).mean()) / 2 - float(variation[layer, head]))
-    return check("share_kv.across_layers.check_moved", error, 1e-4, layer=stack.numbers[layer], head=head)
+def _moved_check(stack: SharedStack, variations: tuple[Tensor, Tensor], layer: int, head: int) -> Check:
+    """Check the moved weight of a head, in groups and in the last layer, by torch's own attention on the whole text."""
+    L, errors = len(stack.layers), []
+    pairs = (layer, source_by_hand(layer, stack.size)), (L - 1, L - stack.size)
+    for (reader, source), variation in zip(pairs, variations, strict=True):
+        q, options = stack.layers[reader].q.double(), stack.options(reader)
+        keys = [stack.layers[i].k.double() for i in (reader, source)]
+        standard, shared = (sdpa_weights(q, k, **options)[head] for k in keys)
+        errors.append(abs(float((standard - shared).abs().sum(-1).mean()) / 2 - float(variation[reader, head])))
+    return check("share_kv.across_layers.check_moved", worst(errors), 1e-4, layer=stack.numbers[layer], head=head)

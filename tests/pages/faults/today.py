@@ -117,6 +117,11 @@ FAULTS = {
         wrong=lambda right, n_layers, size: tuple(min(source + size, n_layers) - 1 for source in right(n_layers, size)),
         places=("across layers", "across layers, a model"),
     ),
+    "the last layers read the first one": Fault(
+        function=layer_sharing.kv_sources,
+        wrong=lambda right, kinds, n_shared: right(kinds, n_shared)[: len(kinds) - n_shared] + (0,) * n_shared,
+        places=("across layers",),
+    ),
     "another layer's keys with values of its own": Fault(
         function=layer_sharing.attend_to_source,
         wrong=lambda right, q, k, v, sources, layer, **options: right(
@@ -380,20 +385,10 @@ FAULTS = {
     "an entry that opens a word late": Fault(
         function=compressed.compressed_mask,
         wrong=lambda right, allowed, m, fresh: right(allowed, m, fresh) & right(allowed, m, fresh).roll(1, -2),
-        places=("entries",),
+        places=("entries", "who uses what"),
     ),
     "an entry that is a sum": Fault(
         function=compressed.compress, wrong=lambda right, series: len(series[2]) * right(series), places=("entries",)
-    ),
-    "entries of the words before": Fault(
-        function=compressed.compress,
-        wrong=lambda right, series: right((series[0].roll(1, -2), *series[1:])),
-        places=("entries", "who uses what"),
-    ),
-    "a window too many": Fault(
-        function=compressed.compressed_mask,
-        wrong=lambda right, allowed, m, fresh: right(allowed, m, fresh + 1),
-        places=("entries",),
     ),
     "a cache without its window": Fault(
         function=compressed_today.cache_sizes,

@@ -26,13 +26,15 @@ def test_across_layers_map_by_hand(open_app, size, sources):
     cells = matrices(app)["layer_reads"][1]
     assert [row.nan_to_num(-1, -1, -1).argmax().item() for row in cells] == list(sources)
     assert [source_by_hand(layer, size) for layer in range(6)] == list(sources)
+    assert any(f"If the last {size} shared: {7 - size} sets" in caption.value for caption in app.caption)
+    last = bar_charts(app)["layer_moved"].series[T("share_kv.across_layers.last")]
+    assert (last[: 7 - size] == 0).all() and (last[7 - size :] > 0.01).all()
 
 
 def test_across_layers_ungrouped_is_standard(open_app):
     app = open_app("share_kv", section="across_layers", group_size=1, n_kv_heads=2)
     assert T("share_kv.across_layers.same", L=6, all=size(6 * 16 * 2 * 64 * 2)) in sentences_of(app)
-    (bars,) = bar_charts(app)["layer_moved"].series.values()
-    assert bars.tolist() == [0] * 6
+    assert [bars.tolist() for bars in bar_charts(app)["layer_moved"].series.values()] == [[0] * 6] * 2
 
 
 def test_seeded_layers_run_in_order():

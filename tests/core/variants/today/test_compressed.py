@@ -1,6 +1,5 @@
 """Entries of blocks: by hand, by loops, which query looks at which, and what turning back is for."""
 
-import pytest
 import torch
 from torch.testing import assert_close
 
@@ -18,39 +17,27 @@ def test_entry_by_hand():
     assert_close(compress((c, z, -z)), torch.tensor([[6.0, 6.0]]))
 
 
-@pytest.mark.parametrize("overlaps", [False, True])
-def test_entries_by_loops(overlaps):
-    check_entries(overlaps)
-
-
-def check_entries(overlaps=True):
+def test_entries_by_loops():
     """Number by number: one softmax over the block's words, and over those of the block before by their own series."""
     series, earlier = ((draw(T, D, seed=i), draw(T, D, seed=i + 1), draw(M, D, seed=i + 2)) for i in (0, 3))
-    entries = compress(series, earlier=earlier if overlaps else None)
-    assert entries.shape == (T // M, D)
-    for e in range(T // M):
-        terms = [(series, e * M + place, place) for place in range(M)]
-        if overlaps and e:
-            terms += [(earlier, (e - 1) * M + place, place) for place in range(M)]
-        shares = torch.stack([z[t] + b[place] for (_, z, b), t, place in terms]).exp()
-        want = (shares * torch.stack([c[t] for (c, *_), t, _ in terms])).sum(0) / shares.sum(0)
-        assert_close(entries[e], want, atol=1e-12, rtol=0)
+    for overlaps in (False, True):
+        entries = compress(series, earlier=earlier if overlaps else None)
+        assert entries.shape == (T // M, D)
+        for e in range(T // M):
+            terms = [(series, e * M + place, place) for place in range(M)]
+            if overlaps and e:
+                terms += [(earlier, (e - 1) * M + place, place) for place in range(M)]
+            shares = torch.stack([z[t] + b[place] for (_, z, b), t, place in terms]).exp()
+            want = (shares * torch.stack([c[t] for (c, *_), t, _ in terms])).sum(0) / shares.sum(0)
+            assert_close(entries[e], want, atol=1e-12, rtol=0)
 
 
 def test_mask_opens_blocks_at_last_word():
     """Behind a causal mask: floor((i + 1) / m) > e; words of the last block, which is not full, one by one alone."""
     mask = compressed_mask(causal(T, T), M, FRESH)
     for i in range(T):
-        words = [i - j in range(FRESH) for j in range(T)]
-        assert mask[i].tolist() == [(i + 1) // M > e for e in range(T // M)] + words
-
-
-def test_mask_of_each_head_stays():
-    """An entry with one closed word is closed; without fresh words no word is open."""
-    allowed = torch.ones(2, T, T, dtype=torch.bool)
-    allowed[1, :, 4] = False
-    mask = compressed_mask(allowed, M, 0)
-    assert mask[0, :, : T // M].all() and mask[1, 7].int().tolist() == [1, 0, 1] + [0] * T
+        entries, words = [(i + 1) // M > e for e in range(T // M)], [i - j in range(FRESH) for j in range(T)]
+        assert mask[i].tolist() == entries + words
 
 
 def test_turned_back_is_relative():

@@ -396,23 +396,16 @@ FAULTS: dict[str, Fault] = {
     "the block before has no series of its own": (
         compressed.compress,
         lambda right, series, *, earlier=None: right(series, earlier=earlier and series),
-        test_compressed.check_entries,
-    ),
-    "the bias of a place is left out": (
-        compressed.compress,
-        lambda right, series: right((*series[:2], 0 * series[2])),
-        test_compressed.test_entry_by_hand,
+        test_compressed.test_entries_by_loops,
     ),
     "an entry opens a word late": (
         compressed.compressed_mask,
         lambda right, allowed, m, fresh: right(allowed, m, fresh) & right(allowed, m, fresh).roll(1, -2),
         test_compressed.test_mask_opens_blocks_at_last_word,
     ),
-    "values keep their turn": (
+    "half of it is turned back": (
         compressed.attend_to_entries,
-        lambda right, q, entries, fresh, mask, **options: attention.attend(
-            q, *[torch.cat([entries, fresh]).expand(len(q), -1, -1)] * 2, allowed=mask
-        ),
+        lambda right, *rows, rotary_dim: right(*rows, rotary_dim=rotary_dim // 2),
         test_compressed.test_turned_back_is_relative,
     ),
     "layers read keys of another kind": (
