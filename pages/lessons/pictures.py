@@ -50,6 +50,7 @@ def pictures() -> Mapping[str, Mapping[str, Any]]:
         "does_it_explain": _bars(weights[it]),
         "why_there": _links(4, 4),
         "first_word": _arcs(range(len(weights)), [0], weights),
+        "looks_at_everything": _cells(mask.flip(0) * mask.roll(2, 1)),
         "convolution": _cells(window / window.max()),
     }
 

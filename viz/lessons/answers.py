@@ -4,6 +4,7 @@ They contain no answers: each computes one from the page's subject.
 """
 
 from viz.lessons import (
+    about_chosen,
     about_convolution,
     about_hand,
     about_layer,
@@ -28,6 +29,7 @@ ANSWERS: Registry = {
     **about_reasons.ANSWERS,
     **about_sharing.ANSWERS,
     **about_sinks.ANSWERS,
+    **about_chosen.ANSWERS,
     **about_convolution.ANSWERS,
     **about_growing.ANSWERS,
     **about_next_word.ANSWERS,

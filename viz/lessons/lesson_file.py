@@ -11,7 +11,8 @@ from viz.lessons.lesson import LANGUAGES, Ask, Hides, Lesson, Link, Step
 FOLDER = ASSETS / "lessons"
 ORDER = (
     *("attention_from_nothing", "ten_minutes", "one_head", "many_heads", "masks_and_order", "training_and_writing"),
-    *("cache", "sharing", "feed_forward", "probability", "does_it_explain", "why_there", "first_word", "convolution"),
+    *("cache", "sharing", "feed_forward", "probability", "does_it_explain", "why_there", "first_word"),
+    *("looks_at_everything", "convolution"),
 )
 """In which they are offered."""
 
