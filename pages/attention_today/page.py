@@ -2,16 +2,28 @@
 
 from functools import partial
 
-from pages.attention_today import chosen, difference, exclusive, gate, nobody, state, tamed, trained, who_uses
-from pages.attention_today.compressed import CODE as COMPRESSED_CODE
-from pages.attention_today.compressed import COMPRESSED
-from pages.attention_today.compressed import draw as draw_compressed
+from pages.attention_today import (
+    chosen,
+    compressed,
+    depth,
+    difference,
+    exclusive,
+    gate,
+    nobody,
+    state,
+    streams,
+    tamed,
+    trained,
+    who_uses,
+)
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import gates, sinks, switches
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.today.summary import summarise
 from viz.models.trained.today.train import build, measure_heads
+
+no_mask = partial(Section, reads_mask=False, reads_head=False)
 
 PAGE = Page(
     name="attention_today",
@@ -40,7 +52,12 @@ PAGE = Page(
                 for way in chosen.WAYS
             ),
         ),
-        Section("compressed", draw_compressed, COMPRESSED_CODE, COMPRESSED),
+        Section("compressed", compressed.draw, compressed.CODE, compressed.COMPRESSED),
+        with_views(
+            "view",
+            no_mask("depth", depth.draw, depth.CODE, depth.DEPTH, reads_layer=False),
+            no_mask("streams", streams.draw, streams.CODE, streams.STREAMS, shares_controls=True),
+        ),
         with_views(
             "view",
             standalone("who_uses", who_uses.draw, code=(switches.standard, switches.qk_norm, switches.delta)),

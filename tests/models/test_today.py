@@ -12,10 +12,11 @@ from viz.core.variants.today.interleaved import full_layers
 
 @pytest.mark.parametrize("name", today.FAMILIES)
 def test_variant_equals_family_code(name):
-    """Outputs of size 1 to 30 in float32, a few roundings apart."""
+    """Outputs of size 1 to 30 in float32, a few roundings apart; what reads a stream is of size 1."""
     differences = today.FAMILIES[name]()
     assert differences
-    assert max(differences.values()) < 2e-5, differences
+    limit = 1e-6 if name in ("inkling2", "deepseek_v4, streams") else 2e-5
+    assert max(differences.values()) < limit, differences
 
 
 def test_family_caches_latent_width():

@@ -31,12 +31,14 @@ from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
 from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
 from viz.core.variants.today.compressed import attend_to_entries, compress, compressed_mask, turn_last
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
+from viz.core.variants.today.depth import attend_depth
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import lightning_slopes, linear_map, linear_states
 from viz.core.variants.today.selection import index_scores, top_k_mask
+from viz.core.variants.today.streams import stream_weights
 
 H, G, D, D_MODEL, T = 6, 2, 10, 60, 13
 BASE = 700.0
@@ -572,6 +574,62 @@ def mistral_large4() -> Mapping[str, float]:
     return {"logarithm, queries": largest_difference(q * ours[..., None], theirs)}
 
 
+def inkling2() -> Mapping[str, float]:
+    """A whole model's places of reading: both parts of each layer, and the end; a full layer reads three times.
+
+    Blocks of two layers. Where a block begins, attention still reads the sum of the one before as the unfinished one.
+    The first layer's attention reads the word as it is, without a norm.
+    """
+    code, readings = family("inkling2"), list[tuple[Tensor, Tensor, Tensor]]()
+    sizes = {
+        "layer_types": [*["hybrid_sliding"] * 3, "hybrid", "hybrid_sliding"], "n_layers_per_attn_res_block": 2,
+        "n_routed_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 11, "experts_implementation": "eager",
+        "swa_num_attention_heads": H, "swa_num_key_value_heads": G, "swa_head_dim": D, "d_rel": 5, "eos_token_id": 2,
+    }  # fmt: skip
+    model = fill(code.Inkling2TextModel(transformers.Inkling2TextConfig(**SIZES | sizes)))
+
+    def keep(module: Any, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
+        sources = torch.cat([inputs[0], inputs[1].unsqueeze(-2)], -2)[0]
+        w = module.query.view(-1, D_MODEL)
+        readings.append((sources, attend_depth(sources, w).output, torch.stack(outputs, -2)[0]))
+
+    for module in model.modules():
+        if isinstance(module, code.Inkling2BlockAttentionResidual):
+            module.register_forward_hook(keep)
+    with torch.no_grad():
+        ids = torch.randint(1, 31, (1, T), generator=torch.Generator().manual_seed(0))
+        model(input_ids=ids, use_cache=False)
+        word = model.embed_tokens(ids)[0]
+    n_sources, n_readings = zip(*((sources.shape[1], read.shape[1]) for sources, read, _ in readings), strict=True)
+    return {
+        "other numbers of sources": float(n_sources != (2, 2, 2, 2, 3, 3, 3, 3, 4, 4)),
+        "other numbers of readings": float(n_readings != (1, 1, 1, 1, 1, 3, 1, 1, 1, 1)),
+        "first source is not the word": max(largest_difference(sources[:, 0], word) for sources, *_ in readings),
+        "readings": max(largest_difference(read, theirs) for _, read, theirs in readings),
+    }
+
+
+def deepseek_v4_streams() -> Mapping[str, float]:
+    """Four streams through a layer, whose attention and network are any maps of what they read."""
+    code, n = family("deepseek_v4"), 4
+    config = transformers.DeepseekV4Config(**SIZES | {"n_routed_experts": 3, "num_experts_per_tok": 2})
+    layer, parts = fill(code.DeepseekV4DecoderLayer(config, 0)), (fill(nn.Linear(D_MODEL, D_MODEL)), nn.Tanh())
+    layer.self_attn.forward = lambda x, **_: (parts[0](x), None)
+    layer.mlp.forward = lambda x, **_: parts[1](x)
+    start, differences = draw(1, T, n, D_MODEL), dict[str, float]()
+    with torch.no_grad():
+        ours, end = start[0], layer(start)[0]
+        for name, norm, part in (("attn", "input", parts[0]), ("ffn", "post_attention", parts[1])):
+            module = getattr(layer, f"{name}_hc")
+            write, mix, read = (value[0] for value in module(ours[None]))
+            weights = stream_weights(ours, module.fn, scales=module.scale, bias=module.base, eps=config.hc_eps)
+            reading = (weights.read[..., None] * ours).sum(-2)
+            pairs = {"b": (weights.write, write), "M": (weights.mix, mix), "reading": (reading, read)}
+            differences |= {f"{name}, {of}": largest_difference(*pair) for of, pair in pairs.items()}
+            ours = weights.next(ours, part(getattr(layer, f"{norm}_layernorm")(reading)))
+    return differences | {"streams behind the layer": largest_difference(ours, end)}
+
+
 def angular_speeds() -> Mapping[str, float]:
     """Gemma 4's proportional RoPE, relative to the fastest speed, as transformers computes it."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -604,8 +662,10 @@ FAMILIES: Mapping[str, Differences] = {
     "deepseek_v4": partial(deepseek_v4, "heavily_compressed_attention", 4),
     "gemma4": gemma4,
     "neomme": neomme,
-    "inkling2": inkling2_attention,
+    "inkling2, attention": inkling2_attention,
     "mistral_large4": mistral_large4,
+    "inkling2": inkling2,
+    "deepseek_v4, streams": deepseek_v4_streams,
     "speeds": angular_speeds,
 }
 

@@ -35,7 +35,7 @@ def test_every_section_stands_in_the_table():
 LONG = (
     "vision, its training", "swap", "heads at their mean", "layer by layer", "heads off", "atlas, own lines",
     "long map, a model", "who wrote it, one word", "rollout, a model", "diagram, a model", "latent vector, a model",
-    "experts, logic", "mix with MLA", "mix with windows", "mix with states",
+    "experts, logic", "mix with MLA", "mix with windows", "mix with states", "over depth, a model",
 )  # fmt: skip
 """Places of the long suite: a training, several passes of a model for each mistake, or a section's second place."""
 

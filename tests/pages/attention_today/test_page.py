@@ -102,6 +102,26 @@ def test_one_word_entries_are_standard(open_app):
     assert findings[0] == ["7", "0.0%", "100.0%"] and findings[1][::2] == ["3", "42.9%"] and findings[1][1] != "0.0%"
 
 
+@pytest.mark.parametrize("source", [SEEDED, {"text": "The cat sings."}, {"text": "cat", "model": "twin-g8"}])
+def test_depth_untrained_is_plain(open_app, source):
+    """With w = 0 Kimi K3's map is the plain stream's, and Inkling 2's weighs all alike."""
+    (plain, normed, raw), (_, *longer) = (
+        depth_maps(open_app("attention_today", section="depth", temperature=length, **source)) for length in (0.0, 8.0)
+    )
+    even = torch.ones(normed.shape).tril() / torch.arange(1, len(normed) + 1)[:, None]
+    assert_close(torch.stack([raw, normed]), torch.stack([plain, even]), atol=1e-6, rtol=0)
+    assert (longer[1] - plain).abs().max() > 0.01
+
+
+def depth_maps(app):
+    """The three maps, as the browser reads them."""
+    views = [unpack(view.proto.bytes) for view in app.get("bidi_component") if view.proto.bytes]
+    (maps,) = (
+        torch.tensor(blocks["values"]).view(3, header["rows"], -1) for header, blocks in views if "maps" in header
+    )
+    return maps
+
+
 def published():
     """The published configurations among the page's models."""
     configs = json.loads((ROOT / "tools" / "published.json").read_text("utf8"))

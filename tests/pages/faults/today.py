@@ -5,6 +5,7 @@ from dataclasses import replace
 import torch
 
 from pages.attention_today import compressed as compressed_today
+from pages.attention_today import compute as today_compute
 from pages.attention_today import trained as trained_today
 from tests.pages.faults.fault import Fault
 from viz.core import attention, heads, masks
@@ -16,6 +17,7 @@ from viz.core.variants.today import (
     chosen_blocks,
     compressed,
     delta,
+    depth,
     differential,
     dilution,
     exclusive,
@@ -26,6 +28,7 @@ from viz.core.variants.today import (
     rolling,
     selection,
     sinks,
+    streams,
 )
 from viz.models.trained.today import modules as today_modules
 from viz.models.trained.today import summary as today_summary
@@ -394,6 +397,26 @@ FAULTS = {
         function=compressed_today.cache_sizes,
         wrong=lambda right, spec, n, m, fresh: right(spec, n, m, 0),
         places=("entries",),
+    ),
+    "a look at layers that come later": Fault(
+        function=depth.attend_depth,
+        wrong=lambda right, sources, w, **options: right(sources, w, **options | {"allowed": None}),
+        places=("over depth", "over depth, a model"),
+    ),
+    "a stream a layer late": Fault(
+        function=today_compute.stream,
+        wrong=lambda right, *args: right(*args).roll(1, 0),
+        places=("over depth, a model",),
+    ),
+    "streams mixed the other way round": Fault(
+        function=streams.StreamWeights.next,
+        wrong=lambda right, self, *args: right(replace(self, mix=self.mix.mT), *args),
+        places=("several streams",),
+    ),
+    "a single round": Fault(
+        function=streams.sinkhorn,
+        wrong=lambda right, logits, **options: right(logits, **options | {"rounds": 1}),
+        places=("several streams",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

@@ -17,6 +17,7 @@ from tests.core.variants.today import (
     test_chosen_blocks,
     test_compressed,
     test_delta,
+    test_depth,
     test_differential,
     test_dilution,
     test_exclusive,
@@ -26,6 +27,7 @@ from tests.core.variants.today import (
     test_linear,
     test_selection,
     test_sinks,
+    test_streams,
 )
 from tests.faults import Wrong, put_in
 from viz.core import attention, masks
@@ -37,6 +39,7 @@ from viz.core.variants.today import (
     chosen_blocks,
     compressed,
     delta,
+    depth,
     differential,
     dilution,
     exclusive,
@@ -46,6 +49,7 @@ from viz.core.variants.today import (
     linear,
     selection,
     sinks,
+    streams,
 )
 
 
@@ -259,6 +263,23 @@ FAULTS: dict[str, Fault] = {
         exclusive.exclude_own_value,
         lambda right, output, v, *, share=1.0: right(output, v, share=torch.as_tensor(share).flatten()[0]),
         test_exclusive.test_rest_is_orthogonal_to_value,
+    ),
+    # Attention over depth, several streams
+    "sources are summed as they are": (
+        depth.attend_depth,
+        lambda right, sources, w, **options: right(sources, w, **options | {"is_normed": False}),
+        test_depth.test_normed_sources_are_summed,
+    ),
+    "a source counts as if it were as long as all": (
+        depth.shares_of_lengths, lambda right, weights, sources: weights, test_depth.test_shares_point_along_the_sum,
+    ),
+    "M is transposed once too often": (
+        streams.StreamWeights.next,
+        lambda right, self, *args: right(replace(self, mix=self.mix.mT), *args),
+        test_streams.test_streams_by_loops,
+    ),
+    "the rounds end with the second axis": (
+        streams.sinkhorn, lambda right, logits, **o: right(logits.mT, **o).mT, test_streams.test_sums_of_mix,
     ),
     # Without softmax
     "a token has faded when it is read at once": (
