@@ -446,9 +446,9 @@ MORE |= {
         model="EmbeddingGemma2TextModel", outputs={"encoder": "layers.{i}.self_attn.o_proj"},
     ),
     "minimax_m3_vl_text": replace(
-        _like_llama("MiniMaxM3VLText", hidden_size=60, bos_token_id=1, eos_token_id=2, **EXPERTS | {
-            "layer_types": ["minimax_m3_sparse"] * 2, "index_n_heads": 2, "index_head_dim": 14,
-            "index_block_size": 3, "index_topk_blocks": 2,
+        _like_llama("MiniMaxM3VLText", hidden_size=60, layer_types=["minimax_m3_sparse"] * 2, **EXPERTS | {
+            "index_n_heads": 2, "index_head_dim": 14, "index_block_size": 3, "index_topk_blocks": 2, "bos_token_id": 1,
+            "eos_token_id": 2,
         }),
         model="MiniMaxM3VLForCausalLM",
     ),

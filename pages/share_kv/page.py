@@ -12,7 +12,7 @@ from viz.core.heads import HeadWeights
 from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
-from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
+from viz.core.variants.layer_sharing import attend_to_source, grouped_sources, kv_sources
 from viz.core.variants.today.latent import attend_absorbed, attend_latent, latent_cache
 from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.frame.inputs import Controls
@@ -40,7 +40,7 @@ PAGE = Page(
                 "across_layers",
                 across.draw,
                 formula=across.SHARED_LAYERS,
-                code=(grouped_sources, attend_to_source),
+                code=(grouped_sources, kv_sources, attend_to_source),
                 reads_layer=False,
             ),
             Section(

@@ -446,7 +446,8 @@ def deepseek_v4(kind: str, m: int) -> Mapping[str, float]:
         rows = turn(q, positions=places), entries(module.compressor), fresh, allowed
         trace = attend_to_entries(*rows, rotary_dim=4, base=500.0, sink=module.sinks)
         ours = module.o_b_proj(module.o_a_proj(concat_heads(trace.output).unflatten(-1, (3, -1))).flatten(1))
-    in_order = weights.roll(T // m, -1)  # its words come before its entries
+    # Its words come before its entries.
+    in_order = weights.roll(T // m, -1)
     return {
         "cells of the mask that differ": float(((in_order > 0) != allowed).sum()),
         f"{m} words, weights": largest_difference(trace.weights, in_order),
@@ -475,10 +476,7 @@ def _normed_by(x: Tensor, gain: Tensor) -> Tensor:
 
 
 def gemma4() -> Mapping[str, float]:
-    """One matrix for keys and values: a value has a norm without a gain and no turn, so it is not the key.
-
-    The last two of five layers read the third one's keys and values as they are. The scale is 1.
-    """
+    """One matrix for keys and values, but these have no gain and no turn; the last two layers read the third one's."""
     code, angles = family("gemma4"), dict.fromkeys(("full_attention", "sliding_attention"), ROPE)
     sizes = {"layer_types": ["full_attention"] * 5, "num_kv_shared_layers": 2, "attention_k_eq_v": True}
     widths = {"global_head_dim": D, "num_global_key_value_heads": G, "rope_parameters": angles}
