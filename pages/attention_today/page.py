@@ -5,18 +5,17 @@ from functools import partial
 from pages.attention_today import (
     chosen,
     compressed,
-    depth,
     difference,
     exclusive,
     gate,
     nobody,
     state,
-    streams,
     tamed,
     trained,
     who_uses,
 )
 from pages.attention_today.context import open_today
+from pages.attention_today.residual import depth, streams
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import gates, sinks, switches
 from viz.frame.page import Page, Section, standalone, with_views
@@ -51,12 +50,13 @@ PAGE = Page(
                 Section(way, partial(chosen.draw, way=way), *chosen.WAYS[way], shares_controls=way != "chosen")
                 for way in chosen.WAYS
             ),
+            Section("compressed", compressed.draw, compressed.CODE, compressed.COMPRESSED),
         ),
-        Section("compressed", compressed.draw, compressed.CODE, compressed.COMPRESSED),
         with_views(
             "view",
             no_mask("depth", depth.draw, depth.CODE, depth.DEPTH, reads_layer=False),
             no_mask("streams", streams.draw, streams.CODE, streams.STREAMS, shares_controls=True),
+            in_menu=True,
         ),
         with_views(
             "view",

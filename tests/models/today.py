@@ -22,6 +22,8 @@ from viz.core.norm import NormWeights, rms_norm
 from viz.core.positions import frequencies, rope
 from viz.core.variants.encodings import content_bias
 from viz.core.variants.layer_sharing import kv_sources
+from viz.core.variants.residual.depth import attend_depth
+from viz.core.variants.residual.streams import stream_weights
 from viz.core.variants.today.angles import (
     partial_rope,
     proportional_frequencies,
@@ -31,14 +33,12 @@ from viz.core.variants.today.bounded_scores import QKNorm, norm_queries_and_keys
 from viz.core.variants.today.chosen_blocks import block_mask, pooled_mask
 from viz.core.variants.today.compressed import attend_to_entries, compress, compressed_mask, turn_last
 from viz.core.variants.today.delta import decay_steps, delta_map, delta_states, to_unit_length
-from viz.core.variants.today.depth import attend_depth
 from viz.core.variants.today.differential import attend_differential, initial_share, learned_share, norm_difference
 from viz.core.variants.today.exclusive import exclude_own_value, exclusive_map
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_absorbed, attend_latent
 from viz.core.variants.today.linear import lightning_slopes, linear_map, linear_states
 from viz.core.variants.today.selection import index_scores, top_k_mask
-from viz.core.variants.today.streams import stream_weights
 
 H, G, D, D_MODEL, T = 6, 2, 10, 60, 13
 BASE = 700.0
@@ -568,7 +568,7 @@ def mistral_large4() -> Mapping[str, float]:
     with torch.no_grad():
         module.bias.fill_(1.0)
         theirs = module(q[None], places[None], head_dim_first=True)[0]
-    ours = torch.stack([temperatures(places, gain=float(gain), growth="logarithm") for gain in module.scale])
+    ours = torch.stack([temperatures(places, gain=gain, growth="logarithm") for gain in module.scale.tolist()])
     return {"logarithm, queries": largest_difference(q * ours[..., None], theirs)}
 
 

@@ -94,7 +94,7 @@ def test_every_key_chosen_loses_nothing(open_app, way):
 
 def test_one_word_entries_are_standard(open_app):
     """With m = 1 and w = 0 every word is a key; with m = 3 and w = 1 the last of 7 words has two entries and itself."""
-    link, findings = SEEDED | {"section": "compressed", "mask": "causal", "text": "a b c a b c d"}, []
+    link, findings = SEEDED | {"section": "chosen", "view": "compressed", "mask": "causal", "text": "a b c a b c d"}, []
     for m, fresh in ((1, 0), (3, 1)):
         app = open_app("attention_today", group_size=m, keep=fresh, **link)
         (sentence,) = [sentence for sentence in sentences_of(app) if "Rows of head" in sentence]

@@ -11,13 +11,13 @@ from tests.pages.faults.fault import Fault
 from viz.core import attention, heads, masks
 from viz.core.cost import mixed
 from viz.core.variants import encodings, layer_sharing
+from viz.core.variants.residual import depth, streams
 from viz.core.variants.today import (
     angles,
     bounded_scores,
     chosen_blocks,
     compressed,
     delta,
-    depth,
     differential,
     dilution,
     exclusive,
@@ -28,7 +28,6 @@ from viz.core.variants.today import (
     rolling,
     selection,
     sinks,
-    streams,
 )
 from viz.models.trained.today import modules as today_modules
 from viz.models.trained.today import summary as today_summary

@@ -11,13 +11,13 @@ import torch
 from tests.core import test_masks
 from tests.core.cost import test_mixed
 from tests.core.variants import test_layer_sharing
+from tests.core.variants.residual import test_depth, test_streams
 from tests.core.variants.today import (
     test_angles,
     test_bounded_scores,
     test_chosen_blocks,
     test_compressed,
     test_delta,
-    test_depth,
     test_differential,
     test_dilution,
     test_exclusive,
@@ -27,19 +27,18 @@ from tests.core.variants.today import (
     test_linear,
     test_selection,
     test_sinks,
-    test_streams,
 )
 from tests.faults import Wrong, put_in
 from viz.core import attention, masks
 from viz.core.cost import mixed
 from viz.core.variants import layer_sharing
+from viz.core.variants.residual import depth, streams
 from viz.core.variants.today import (
     angles,
     bounded_scores,
     chosen_blocks,
     compressed,
     delta,
-    depth,
     differential,
     dilution,
     exclusive,
@@ -49,7 +48,6 @@ from viz.core.variants.today import (
     linear,
     selection,
     sinks,
-    streams,
 )
 
 

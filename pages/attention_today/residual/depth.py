@@ -10,7 +10,7 @@ from pages.attention_today.context import TodayContext
 from viz.components.maps import show_maps
 from viz.core.analysis.checks import largest, sdpa_heads
 from viz.core.masks import causal
-from viz.core.variants.today.depth import attend_depth, shares_of_lengths
+from viz.core.variants.residual.depth import attend_depth, shares_of_lengths
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import reading
 from viz.frame.format import number, share

@@ -6,7 +6,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.core.tensors import draw
-from viz.core.variants.today.streams import StreamWeights, sinkhorn, stream_weights
+from viz.core.variants.residual.streams import StreamWeights, sinkhorn, stream_weights
 
 T, N, D = 3, 4, 5
 

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tests.core.tensors import draw
 from viz.core.masks import causal
-from viz.core.variants.today.depth import attend_depth, shares_of_lengths
+from viz.core.variants.residual.depth import attend_depth, shares_of_lengths
 
 T, S, D = 3, 7, 5
 

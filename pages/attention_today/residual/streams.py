@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from pages.attention_today.context import TodayContext
-from pages.attention_today.depth import open_word, stream_checks
+from pages.attention_today.residual.depth import open_word, stream_checks
 from viz.components.matrix import Axis as Side
 from viz.components.matrix import Matrix
 from viz.core.analysis.checks import largest
-from viz.core.variants.today.streams import StreamWeights, sinkhorn, stream_weights
+from viz.core.variants.residual.streams import StreamWeights, sinkhorn, stream_weights
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
