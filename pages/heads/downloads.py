@@ -1,6 +1,5 @@
-"""Downloads: the numbers on screen as CSV, every intermediate as .npz, and torch code that recomputes them."""
+"""Downloads: every intermediate as .npz, the page as a file, and torch code that recomputes the numbers."""
 
-import csv
 import io
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +15,6 @@ from pages.heads import page_file
 from viz import ASSETS, ROOT
 from viz.core.heads import MultiHeadTrace
 from viz.frame import compute, specs
-from viz.frame.compute import head_grid
 from viz.frame.mask_code import from_code
 from viz.frame.scene import Scene
 from viz.frame.show import IMAGE
@@ -24,25 +22,6 @@ from viz.models import registry
 from viz.models.tokens import Tokens
 
 SNIPPETS = ASSETS / "snippets"
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""First characters of a formula in a spreadsheet: the same as in ``client/figure/tables.js``."""
-
-
-def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes:
-    """A matrix with its labels, at full precision; UTF-8 with a mark, so that spreadsheets read Chinese.
-
-    A label that a spreadsheet would run as a formula is preceded by an apostrophe.
-    """
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["query \\ key", *map(_cell, columns)])
-    for label, row in zip(rows, values.tolist(), strict=True):
-        writer.writerow([_cell(label), *(repr(value) for value in row)])
-    return file.getvalue().encode("utf-8-sig")
-
-
-def _cell(label: str) -> str:
-    return f"'{label}" if label.startswith(FORMULA) else label
 
 
 def to_npz(trace: MultiHeadTrace, labels: Sequence[str]) -> bytes:
@@ -117,11 +96,6 @@ def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, token
     return Template((SNIPPETS / f"{source.kind}.txt").read_text("utf-8")).substitute(values)
 
 
-def _csv(source: specs.Source, layer: int, mask: specs.Mask, view: specs.View, head: int) -> bytes:
-    grid = head_grid.layer_maps(source, layer, mask, view)
-    return to_csv(grid.values[head], grid.labels, grid.labels)
-
-
 def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
     return to_npz(compute.trace(source, layer, mask), compute.read(source).tokens.labels)
 
@@ -129,21 +103,11 @@ def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
 def downloads(scene: Scene, head: int, view: specs.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
-    request, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{scene.layer_number}"
     IMAGE.segments(t("export.image"), says=str.upper)
-    left, right = st.columns(2)
-    left.download_button(
-        t("export.csv"),
-        partial(_csv, *request, view, head),
-        f"{name}-head{head}.csv",
-        "text/csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
+    st.download_button(
         t("export.npz"),
-        partial(_npz, *request),
-        f"{name}.npz",
+        partial(_npz, choice.source, choice.layer, choice.mask),
+        f"headlight-layer{scene.layer_number}.npz",
         "application/octet-stream",
         on_click="ignore",
         width="stretch",

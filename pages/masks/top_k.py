@@ -6,7 +6,6 @@ from torch import Tensor
 
 from pages.masks.checks import visible_by_rule, weights_by_torch, weights_of_cells
 from pages.masks.context import MasksContext, masked_softmax
-from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding
 from viz.core.variants.today.selection import lost_shares, top_k_mask
@@ -16,7 +15,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.shared import KEEP
-from viz.frame.show import show_bars, show_lines, show_matrix
+from viz.frame.show import show_lines, show_matrix
 from viz.params import Scope
 
 LARGEST = r"""\begin{gathered}
@@ -41,11 +40,7 @@ def draw(context: MasksContext) -> list[Check]:
         with right:
             maps_in_browser = _show_map(context, weights, mask, "kept", k=k)
         _say_loss(context, mask, lost[:, k - 1], k)
-    left, right = st.columns(2)
-    with left:
-        _show_rows(context, lost[:, k - 1])
-    with right:
-        _show_curve(context, lost, k)
+    _show_curve(context, lost, k)
     st.caption(t("masks.top_k.ties"))
     st.caption(t("masks.top_k.models"))
     return _checks(context, mask, (full_map, maps_in_browser), lost, k)
@@ -77,12 +72,6 @@ def _say_loss(context: MasksContext, mask: Tensor, lost: Tensor, k: int) -> None
     cells = share(int(mask.sum()) / int(visible.sum()))
     mean, most = (share(float(value)) for value in (lost[sees].mean(), lost.max()))
     say(t("masks.top_k.says", k=k, cells=cells, mean=mean, most=most))
-
-
-def _show_rows(context: MasksContext, lost: Tensor) -> None:
-    t, title = context.t, context.t("masks.top_k.lost")
-    chart = BarChart(context.labels, {title: lost}, title=t("masks.top_k.row"), value_title=title, top=1.0, height=230)
-    show_bars(chart, key="top_k_lost", alt=t("masks.top_k.bars_alt"))
 
 
 def _show_curve(context: MasksContext, lost: Tensor, k: int) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import torch
 
-from pages.heads.downloads import FORMULA, to_csv
 from viz import ROOT
 from viz.components import bundle
 
 NODE = shutil.which("node")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""First characters of a formula in a spreadsheet."""
 CLIENT = ROOT / "viz" / "components" / "client"
 HOSTILE = [
     "=1+1",
@@ -73,8 +74,6 @@ def test_csv_has_exact_numbers_and_names(tmp_path):
     names = [f"'{name}" if name.startswith(FORMULA) else name for name in HOSTILE]
     assert head == ["", *names] and [line[0] for line in lines] == names
     assert torch.equal(torch.tensor([[float(cell) for cell in line[1:]] for line in lines]), values)
-    python = list(csv.reader(io.StringIO(to_csv(values, HOSTILE, HOSTILE).decode("utf-8-sig"), newline="")))
-    assert [row[1:] for row in python[:1]] == [head[1:]], "the download of the page writes names alike"
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests copy the same text")

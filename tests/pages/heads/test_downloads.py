@@ -1,6 +1,5 @@
 """Downloads: the files hold the trace, and the code computes the same weights."""
 
-import csv
 import io
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from pages.heads.downloads import to_code, to_csv, to_npz
+from pages.heads.downloads import to_code, to_npz
 from viz.core import masks
 from viz.frame import compute, mask_code, specs
 from viz.models import registry
@@ -56,15 +55,6 @@ def test_code_loads_project_models(model, kind, monkeypatch, capsys):
     exec(code, result)
     capsys.readouterr()
     torch.testing.assert_close(result["weights"], compute.trace(of, layer, mask).weights[head], atol=2e-6, rtol=1e-4)
-
-
-def test_csv_round_trip_escapes_formulas():
-    values = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
-    rows = list(csv.reader(io.StringIO(to_csv(values, ["=1+1", 'a"b,c'], ["猫", "@x", "ok"]).decode("utf-8-sig"))))
-    assert rows[0] == ["query \\ key", "猫", "'@x", "ok"]
-    assert [row[0] for row in rows[1:]] == ["'=1+1", 'a"b,c']
-    back = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
-    assert torch.equal(back, values)
 
 
 def test_npz_holds_every_intermediate():
