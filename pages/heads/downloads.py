@@ -17,7 +17,6 @@ from viz.core.heads import MultiHeadTrace
 from viz.frame import compute, specs
 from viz.frame.mask_code import from_code
 from viz.frame.scene import Scene
-from viz.frame.show import IMAGE
 from viz.models import registry
 from viz.models.tokens import Tokens
 
@@ -103,7 +102,6 @@ def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
 def downloads(scene: Scene, head: int, view: specs.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
-    IMAGE.segments(t("export.image"), says=str.upper)
     st.download_button(
         t("export.npz"),
         partial(_npz, choice.source, choice.layer, choice.mask),

@@ -39,7 +39,6 @@ def test_table_equals_data_frame(data):
 def test_show_draws_the_given_figure(monkeypatch, present):
     """Presented, its letters are larger, and its numbers the same."""
     figures = []
-    monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=present))
     monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: figures.append(figure))
     figure = plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], base_layout(100))

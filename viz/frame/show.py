@@ -17,7 +17,6 @@ from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import HEADS
 from viz.frame import view
-from viz.params import Choice
 from viz.text import Translate
 
 if TYPE_CHECKING:
@@ -28,14 +27,10 @@ Chart = TypeVar("Chart", BarChart, LineChart)
 BARS, LINES = View("charts/bars"), View("charts/lines")
 MATRIX = View("matrix/matrix", sends={"chosen": Many(Integer(), most=2, least=2)}, colours=True)
 
-IMAGE = Choice("image", among=("png", "svg"))
-"""The file format of saved pictures."""
-
 
 def show(fig: "Figure", *, key: str, alt: str) -> None:
-    """Show a figure of plotly's; its camera button saves it as the page's image format."""
-    kind = IMAGE.read()
-    save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
+    """Show a figure of plotly's; its camera button saves it."""
+    save = {"filename": f"headlight-{key}", "scale": 2}
     config = {"displaylogo": False, "toImageButtonOptions": save}
     if view.current().present:
         larger(fig)
@@ -44,13 +39,11 @@ def show(fig: "Figure", *, key: str, alt: str) -> None:
 
 def show_bars(chart: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
-    IMAGE.read()
     BARS.mount(key=key, data=pack_bars(_fitting(chart)), words={"alt": alt})
 
 
 def show_lines(chart: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
-    IMAGE.read()
     LINES.mount(key=key, data=packed(_fitting(chart)), words={"alt": alt})
 
 
@@ -79,8 +72,6 @@ def show_matrix(
 
     A click on a cell, or Enter, calls ``on_choose`` with its row and column.
     """
-    # The format stands in the link of every page with a picture.
-    IMAGE.read()
     packed = pack_matrix(matrix, head_hues=HEADS, chooses=on_choose is not None)
     on = {} if on_choose is None else {"chosen": partial(_choose, tuple(matrix.values.shape), on_choose)}
     MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)

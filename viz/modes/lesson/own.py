@@ -9,7 +9,6 @@ from typing import Any
 
 from viz.frame import modes
 from viz.frame.shared import LANG, SECTION
-from viz.frame.show import IMAGE
 from viz.lessons.custom_lesson import own_lesson
 from viz.lessons.lesson import Lesson, OwnLessonError
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
@@ -22,7 +21,7 @@ LIST, MINE = "lessons", "mine"
 """The page that lists the lessons, and its section in which one's own is made."""
 
 _ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
-_STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN_LESSON, SECTION, LANG, IMAGE))
+_STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN_LESSON, SECTION, LANG))
 """Parameters of a link that are not part of a step."""
 
 

@@ -21,7 +21,6 @@ from viz.frame.links.address import address, code_rows, is_local
 from viz.frame.modes import Mode, PageRun
 from viz.frame.shared import LANG, open_section
 from viz.frame.sidebar import path_of
-from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.text import Translate, words_of
 
@@ -83,11 +82,9 @@ def figure_menu(lang: str) -> dict[str, Any] | None:
     """Return the menu's message for all pictures of this run; None without a menu: presented or on paper."""
     if not modes.shows("figure_menu"):
         return None
-    image = Parameter[str]("image")
     return {
         "words": words_of(lang, "figure_menu"),
         "menu": view_address(MENU),
-        "first": image.value if image.has_value else "png",
     }
 
 

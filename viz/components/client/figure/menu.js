@@ -81,11 +81,9 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, words, first }) {
+  open({ button, place, words }) {
     Object.assign(this, { button, words, figure: figureOf(place) });
-    const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
-      kinds = [...images, "csv", "link", "markdown"];
-    const items = kinds.map((kind) => {
+    const items = ["png", "svg", "csv", "link", "markdown"].map((kind) => {
       const attributes = { role: "menuitem", tabindex: "-1", "data-kind": kind };
       return clickable("", this.words[kind], () => this.#act(kind), attributes);
     });
