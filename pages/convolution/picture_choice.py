@@ -16,14 +16,8 @@ from viz.params import Choice, Int, Real
 from viz.text import Translate
 
 PICTURE = Choice("picture", "scene", among=(*PICTURES, "upload"))
-KERNEL = Choice(
-    "kernel",
-    "blur",
-    among=("identity", "shift", "blur", "sharpen", "sobel", "emboss", "blur5", "random", "own"),
-)
+KERNEL = Choice("kernel", "blur", among=("identity", "shift", "blur", "sharpen", "sobel", "emboss", "blur5", "own"))
 K = Int("k", 3, among=(3, 5))
-KERNEL_SEED = Int("kernel_seed", high=999)
-N_FILTERS = Int("n_filters", 2, low=1, high=4)
 CHANNEL = Int("channel", high=lambda names: len(names) - 1)
 
 
@@ -98,17 +92,13 @@ def _controls(t: Translate) -> None:
             t("convolution.kernel"), says=lambda code: t(f"convolution.kernel_{code}"), width="content"
         )
     _uploader(t, source)
-    if kernel in ("random", "own"):
+    if kernel == "own":
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            _size_of_kernel(t, kernel)
+            _own_kernel(t)
 
 
-def _size_of_kernel(t: Translate, kernel: str) -> None:
+def _own_kernel(t: Translate) -> None:
     k = K.segments("k", says=lambda k: f"{k} × {k}", width="content")
-    if kernel == "random":
-        KERNEL_SEED.number_input(t("choice.seed"), width=140)
-        N_FILTERS.slider(t("convolution.n_filters"), width=380)
-        return
     with st.popover(t("convolution.kernel_numbers", n=k * k), key="kernel_numbers"):
         for row in range(k):
             with st.container(horizontal=True, gap="small"):
@@ -147,12 +137,9 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
 
 
 def _filters() -> Tensor:
-    """The filters of a kernel: by name, drawn from the seed, or typed."""
+    """The filters of a kernel: by name, or typed."""
     name = KERNEL.read()
-    if name not in ("random", "own"):
+    if name != "own":
         return kernels()[name]
     k = K.read()
-    if name == "random":
-        seed, n = KERNEL_SEED.read(), N_FILTERS.read()
-        return torch.randn(n, k, k, generator=torch.Generator().manual_seed(seed)) / k
     return torch.tensor([[_cell(k, row, column).read() for column in range(k)] for row in range(k)])[None]

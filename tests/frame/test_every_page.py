@@ -209,7 +209,7 @@ OFF = {
     "attention_today": {
         **{"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0, "state": "off", "near_size": 1, "keep": 0}
     },
-    "convolution": {"kernel": "random", "k": 5, "n_filters": 4, "channel": 2},
+    "convolution": {"kernel": "sobel", "channel": 5},
 }
 """Settings of pages at an end of their range."""
 

@@ -13,7 +13,7 @@ FEW = {
     "block": {"block": "both"},
     "stacking": {"depth": 1, "field": "dilated", "field_gap": 1},
     "share_kv": {"preset": "Falcon-7B", "n": 1},
-    "convolution": {"picture": "digit", "lesson_heads": 1, "k": 3, "kernel": "random", "n_filters": 1},
+    "convolution": {"picture": "digit", "lesson_heads": 1, "kernel": "identity"},
     "next_word": {"source": "model", "model": "twin-g2", "swap_with": "dog", "written": 1, "cut": "1"},
     "cost": {"cost_n": 1, "cost_d": 1, "cost_k": 1, "cost_h": 1},
 }
