@@ -27,8 +27,7 @@ def tokens_for_share(example: Sample, query: str, share: float) -> Any:
 def tokens_in_blocks(example: Sample, query: str, size: int) -> Any:
     place, n = example.subject.labels.index(query), len(example.subject.labels)
     visible = [at for at in range(n) if at // size <= place // size]
-    is_open = example.row_of_head[place] > 0
-    return float(len(visible)) if is_open.sum() == len(visible) else None
+    return float(len(visible)) if all(example.row_of_head[place][visible] > 0) else None
 
 
 def _best(example: Sample, k: int) -> Any:

@@ -24,18 +24,18 @@ def tokens_for_share(subject: Subject, query: str, share: float) -> Key:
 
 @registered(ANSWERS, "number", "causal", "window", "other")
 def tokens_in_blocks(subject: Subject, query: str, size: int) -> Key:
-    """Count of tokens that a word sees whose mask opens its own block of ``size`` tokens and all blocks before.
+    """Count of tokens that a word sees where a mask opens its own block of ``size`` tokens and all blocks before.
 
     Raises:
-        PremiseError: "no_word"; "no_mask" if the page's mask is another.
+        PremiseError: "no_word"; "no_mask" if the page's mask closes some of them.
     """
     place, n = place_of(subject, query), len(subject.labels)
     count = min(n, (place // size + 1) * size)
-    if int(subject.trace.masked[subject.head, place].isfinite().sum()) != count:
+    if not bool(subject.trace.masked[subject.head, place, :count].isfinite().all()):
         raise PremiseError("no_mask", query=query)
     values: Values = {"query": query, "number": place + 1, "size": size, "count": count, "n": n}
     traps = {"causal": float(place + 1), "window": float(size)}
-    return Key(right=(float(count),), values=values, traps=traps).hiding(Hidden(rows=(place,)))
+    return Key(right=(float(count),), values=values, traps=traps)
 
 
 def _top(subject: Subject, k: int) -> tuple[Tensor, Tensor]:
