@@ -83,7 +83,7 @@ def _say_labelled_heads(context: AtlasContext, name: str) -> None:
     say(t("atlas.found", **values))
 
 
-def formula(context: AtlasContext | None) -> str:
+def formula(context: AtlasContext | None) -> None:
     """The rule of a label, and below it the numbers of the score that is shown."""
     st.latex(LABEL)
     if context is not None:
@@ -93,4 +93,3 @@ def formula(context: AtlasContext | None) -> str:
             values = {"hurdle": format_score(name, score.hurdle), "chance": format_score(name, highest(score))}
             say(context.t("atlas.found_hurdle", label=context.title(name), models=len(context.atlas.seeds), **values))
         say_even_on_text(context, name)
-    return LABEL

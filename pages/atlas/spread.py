@@ -52,7 +52,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     ]
 
 
-def formula(context: AtlasContext | None) -> str:
+def formula(context: AtlasContext | None) -> None:
     """Show the quartiles and the level of chance; there is no formula."""
     if context is not None:
         name = SCORE.read(context.names)
@@ -62,7 +62,6 @@ def formula(context: AtlasContext | None) -> str:
         if math.isfinite(most := highest(score)):
             say(context.t("atlas.spread_chance", models=models, chance=format_score(name, most)))
         say_even_on_text(context, name)
-    return ""
 
 
 def _check_counts(values: torch.Tensor, edges: torch.Tensor, counts: torch.Tensor) -> Check:

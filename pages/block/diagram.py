@@ -41,11 +41,6 @@ def draw(context: BlockContext) -> list[Check]:
     return checks + torch_checks(context)
 
 
-def formula(context: BlockContext) -> str:
-    """The formula of the open box."""
-    return opened_box.formula(context)
-
-
 def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, open_box: str | None = None) -> None:
     """Draw sides beside each other; without a ``chosen`` box none can be opened."""
     words = {"alt": t("block.diagram_alt" if open_box else "block.diagram_alt_still")}

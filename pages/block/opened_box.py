@@ -39,7 +39,7 @@ def draw(context: BlockContext) -> None:
     _particular(context, side, kind, values)
 
 
-def formula(context: BlockContext) -> str:
+def formula(context: BlockContext) -> None:
     """The formula of the open box."""
     side, kind = context.side_of(context.box), kind_of(context.box)
     if kind == "sum":
@@ -49,7 +49,6 @@ def formula(context: BlockContext) -> str:
     st.latex(latex)
     if has_text(more := f"{about_key(side, kind)}_more"):
         say(context.t(more))
-    return latex
 
 
 def about_key(side: Side, kind: str) -> str:

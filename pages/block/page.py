@@ -1,6 +1,6 @@
 """The block around the heads: attention, add and norm, feed-forward, add and norm; every box opens its tensor."""
 
-from pages.block import code_that_ran, diagram, encoder_decoder, norm_place, points, switched_off
+from pages.block import code_that_ran, diagram, encoder_decoder, norm_place, opened_box, points, switched_off
 from pages.block.context import about, open_block, with_target
 from pages.block.equations import sublayer
 from viz.core.block import decoder_block
@@ -24,7 +24,7 @@ PAGE = Page(
     sections=(
         with_views(
             "block_show",
-            Section("diagram", with_target(diagram.draw), code=code_that_ran.of_diagram, formula=diagram.formula),
+            Section("diagram", with_target(diagram.draw), code=code_that_ran.of_diagram, formula=opened_box.formula),
             Section(
                 "points", with_target(points.draw), code=code_that_ran.of_points, formula=MOMENTS, reads_head=False
             ),

@@ -66,7 +66,7 @@ def _say(context: LongTextContext, fits: list[Fit]) -> None:
     say_whose_text(context)
 
 
-def formula(context: LongTextContext | None) -> str:
+def formula(context: LongTextContext | None) -> None:
     """Draw the formula of a shape's share, and say which rows and how many keys it was computed with."""
     st.latex(SHARE)
     # Without a context the pass was stopped.
@@ -80,7 +80,6 @@ def formula(context: LongTextContext | None) -> str:
             even = min(fit.even for fit in fits)
             parts.append(t("long_text.wall_note", budget=fits[0].budget, even=f"{even:.0%}"))
         st.markdown(paragraph(*parts))
-    return SHARE
 
 
 def open_head(numbers: Sequence[int], place: list[int]) -> None:

@@ -84,14 +84,12 @@ def code(_: StepByStepContext) -> tuple[Callable[..., Any], ...]:
     )
 
 
-def formula(context: StepByStepContext) -> str:
-    """Draw and return the formula of the selected step, or of all of them."""
-    lines = [STEPS[n].formula(context) for n in visible_steps(STEP.read())]
-    for latex in lines:
-        st.latex(latex)
+def formula(context: StepByStepContext) -> None:
+    """Draw the formula of the selected step, or of all of them."""
+    for n in visible_steps(STEP.read()):
+        st.latex(STEPS[n].formula(context))
     if set(visible_steps(STEP.read())) & set(WEIGHT_STEPS):
         st.markdown(context.t("step_by_step.why_weight"))
-    return " ".join(lines)
 
 
 def _draw_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:

@@ -114,12 +114,10 @@ def subject(context: HasLanguage) -> Subject:
     )
 
 
-def formula(_: HasLanguage) -> str:
-    """Draw and return the formula of the selected step, or of all of them."""
-    lines = [FORMULAS[n] for n in visible_steps(STEP.read())]
-    for latex in lines:
-        st.latex(latex)
-    return " ".join(lines)
+def formula(_: HasLanguage) -> None:
+    """Draw the formula of the selected step, or of all of them."""
+    for n in visible_steps(STEP.read()):
+        st.latex(FORMULAS[n])
 
 
 def _picture(t: Translate, example: OwnExample, n: int) -> None:

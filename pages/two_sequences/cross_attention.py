@@ -56,13 +56,12 @@ def whose_heads(context: TwoSequencesContext, scene: Scene) -> list[str]:
     return sentences
 
 
-def formula(context: TwoSequencesContext) -> str:
+def formula(context: TwoSequencesContext) -> None:
     """Draw the formula, and notes on these heads."""
     t = context.t
     st.latex(CROSS_ATTENTION)
     if has_text(more := f"two_sequences.heads_{_kind_of_heads(context)}_more"):
         st.markdown(t(more))
-    return CROSS_ATTENTION
 
 
 def _kind_of_heads(context: TwoSequencesContext) -> str:

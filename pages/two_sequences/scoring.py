@@ -76,11 +76,10 @@ def formulas_error(q: Tensor, k: Tensor, weights: AdditiveWeights, scores: Mappi
     )
 
 
-def draw_formulas(context: TwoSequencesContext) -> str:
+def draw_formulas(context: TwoSequencesContext) -> None:
     """Draw the three functions, each with its name."""
     for name, formula in FORMULAS.items():
         st.latex(rf"\text{{{context.t(f'two_sequences.score_{name}')}:}}\quad {formula}")
-    return " ".join(FORMULAS.values())
 
 
 def _costs(name: str, way: Scoring, scores: Tensor, t: Translate) -> dict[str, Any]:

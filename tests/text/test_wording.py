@@ -21,7 +21,6 @@ DATA = (
     ROOT / "viz" / "models" / "registry.toml",
     ROOT / "viz" / "models" / "head_notes.toml",
     ROOT / "viz" / "text" / "glossary.toml",
-    ROOT / "viz" / "text" / "letters.toml",
     ASSETS / "examples.toml",
     ASSETS / "pairs.toml",
 )
@@ -115,7 +114,7 @@ def texts(lang: str) -> tuple[tuple[str, str, str], ...]:
         entries += [(path.relative_to(ROOT).as_posix(), key, text) for key, text in flat.items()]
     for path in DATA:
         for entry in next(iter(tomllib.loads(path.read_text("utf8")).values())):
-            name = str(entry.get("code") or entry.get("id") or entry.get("ours") or f"{entry['layer']}.{entry['head']}")
+            name = str(entry.get("code") or entry.get("id") or f"{entry['layer']}.{entry['head']}")
             sentence = entry.get("why", entry)[lang]
             of_term = [sentence["name"], sentence["says"]] if isinstance(sentence, dict) else [sentence]
             entries += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]

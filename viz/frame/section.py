@@ -26,7 +26,7 @@ class Section:
         name: in the link, in the texts.
         draw: draws it from the page's context, and returns its live checks, if it has any.
         code: the functions that ran, shown as they are; or what gives them, of what is drawn.
-        formula: LaTeX, or what draws it and gives it back; below it stands the text ``<page>.<name>.why``, if there is
+        formula: LaTeX, or what draws it; below it stands the text ``<page>.<name>.why``, if there is
             one, and for whoever asks what other books call its letters.
         downloads: draws what can be taken away.
         in_menu: whether it has no tab, and is opened from the menu *More*.
@@ -47,7 +47,7 @@ class Section:
     name: str
     draw: Callable[[Any], Iterable[Check] | None]
     code: tuple[Callable[..., Any], ...] | Callable[[Any], tuple[Callable[..., Any], ...]] = ()
-    formula: str | Callable[[Any], str] = ""
+    formula: str | Callable[[Any], object] = ""
     downloads: Callable[[Any], None] | None = None
     in_menu: bool = False
     reads_text: Reads = True

@@ -38,8 +38,6 @@ def code(_: ConvolutionContext) -> tuple[Callable[..., Any], ...]:
     return functions
 
 
-def formula(_: ConvolutionContext) -> str:
+def formula(_: ConvolutionContext) -> None:
     """The formula of the slip that is shown."""
-    latex = SLIPS[SLIP.read()].FORMULA
-    st.latex(latex)
-    return latex
+    st.latex(SLIPS[SLIP.read()].FORMULA)

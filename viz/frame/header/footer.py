@@ -55,15 +55,12 @@ def footer(t: Translate, page: str, section: "Section", context: Any, checks: li
 
 
 def _why(t: Translate, page: str, section: "Section", context: Any) -> None:
-    latex = section.formula
-    if callable(latex):
-        latex = latex(context)
-    elif latex:
-        st.latex(latex)
+    if callable(section.formula):
+        section.formula(context)
+    elif section.formula:
+        st.latex(section.formula)
     if has_text(why := f"{page}.{section.texts}.why"):
         st.markdown(t(why))
-    for mode in modes.of_run():
-        mode.below_formula(t, page, section.texts, latex)
 
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:

@@ -90,9 +90,6 @@ class Mode:
         """Draw a section without its lead and its footer, in its fragment."""
         draw()
 
-    def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
-        """Draw below the formula of a section."""
-
     def lead(self, t: Translate, page: str, section: str) -> str:
         """Return another lead for a section; "" for its own."""
         return ""

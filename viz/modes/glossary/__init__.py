@@ -1,4 +1,4 @@
-"""Terms of the field: marked in the sentences of every page, and what letters of a formula are called elsewhere."""
+"""Terms of the field: marked in the sentences of every page."""
 
 from viz.modes.glossary.marks import MODE
 

@@ -112,11 +112,5 @@ class GlossaryMode(Mode):
         """Begin the run of a fragment with these terms marked."""
         begin(memory)
 
-    def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
-        """Draw the switch to other books' letters."""
-        from viz.modes.glossary.letters import translate_letters  # the first page has no formula
-
-        translate_letters(t, page, section, latex)
-
 
 MODE = GlossaryMode()
