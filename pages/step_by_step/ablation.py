@@ -84,21 +84,17 @@ def _explain_difference(context: StepByStepContext, faults: Faults, correct: Ten
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:
-    """Draw entropy, largest weight, Jacobian and sum of the selected row, and their medians over all rows."""
-    t, rows = context.t, {"row": context.query, "median": None}
-    table: dict[str, list[str]] = {
-        t(f"step_by_step.{place}_{name}", i=context.query): [
-            _format_measure(getattr(of, measure), at) for measure in MEASURES
-        ]
-        for place, at in rows.items()
+    """Draw entropy, largest weight, Jacobian and sum of the selected row."""
+    t, i = context.t, context.query
+    table = {
+        t(f"step_by_step.row_{name}", i=i): [_format_measure(float(getattr(of, measure)[i])) for measure in MEASURES]
         for name, of in (("correct", correct), ("broken", faulty))
     }
     names = [t(f"step_by_step.measure_{measure}") for measure in MEASURES]
     st.table({t("step_by_step.measure"): names} | table, hide_index=True)
 
 
-def _format_measure(values: Tensor, at: int | None) -> str:
-    value = float(values.nanquantile(0.5) if at is None else values[at])
+def _format_measure(value: float) -> str:
     return "—" if math.isnan(value) else f"{value:.4f}"
 
 
