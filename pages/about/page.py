@@ -11,6 +11,7 @@ from viz.frame.links import SHARED
 from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG
 from viz.frame.show import show_table
+from viz.models.layout import families
 from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 
@@ -55,6 +56,10 @@ def _licences(t: Translate) -> None:
             t("about.model_licence"): [entry.licence or t("about.unknown") for entry in entries],
             t("about.from"): [entry.hub or entry.package or t("about.from_here") for entry in entries],
         },
+    )
+    model_families = families()
+    st.caption(
+        t("about.families", n=len(model_families), families=", ".join(f"`{family}`" for family in model_families))
     )
 
 
