@@ -139,8 +139,10 @@ def mask_of_chosen(module: nn.Module, mask: Tensor | None, options: dict[str, An
     transformers 5.24 makes the choice part of the mask for attention named "eager" or "sdpa" alone, and hands it to any
     other beside it: ``indices`` (B, Q, k) of keys, or ``block_indices`` (B, G, Q, blocks) of blocks of keys.
     """
+    if mask is None:
+        return None
     indices, blocks = options.pop("indices", None), options.pop("block_indices", None)
-    if mask is None or (indices is None and blocks is None):
+    if indices is None and blocks is None:
         return mask
     if blocks is not None:
         build: Any = module.get_submodule("indexer").build_block_mask
