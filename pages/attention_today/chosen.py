@@ -126,8 +126,10 @@ def is_chosen_row(row: list[float], i: int, visible: list[int], chosen_keys: set
 def _checks(context: TodayContext, scorer: Layer, way: str, k: int, maps: Tensor, lost: float) -> list[Check]:
     layer, head = context.layer, context.head
     exact, allowed = double(layer), layer.mask_of(head)
-    mask, wrong = choose(scorer, head, way, k, allowed), 0
-    for i, row in enumerate((scorer.q[head].double() @ scorer.k[head].double().mT).tolist()):
+    mask, wrong, choice = choose(scorer, head, way, k, allowed), 0, context.scene.choice
+    call = context.scene.capture.calls[max(0, choice.layer - (CHOOSER.read() == "before"))]
+    q, keys = (y[head * len(y) // len(layer.q), : context.n].double() for y in (call.q, call.k))
+    for i, row in enumerate((q @ keys.mT).tolist()):
         visible = [j for j in range(context.n) if allowed is None or allowed[i, j]]
         wrong += not is_chosen_row(row, i, visible, set(mask[i].nonzero().flatten().tolist()), way, k)
     all_keys = choose(double(scorer), head, way, context.n, allowed)

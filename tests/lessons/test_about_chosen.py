@@ -31,9 +31,13 @@ def tokens_in_blocks(example: Sample, query: str, size: int) -> Any:
 
 
 def _best(example: Sample, k: int) -> Any:
-    """For each row the places of the k largest weights that are not 0."""
-    rows = example.row_of_head
-    return None if len(rows) <= k else [{at for at in np.argsort(-row)[:k] if row[at] > 0} for row in rows]
+    """For each row the places of the k largest scores, of equals the first; those below 0 are equal."""
+    rows, scores = example.row_of_head, example.scores[example.subject.layer, example.subject.chosen["head"]]
+    liked = np.where(rows > 0, np.maximum(scores, 0), -1)
+    order = np.argsort(-liked, kind="stable")[:, :k]
+    return (
+        None if len(rows) <= k else [{at for at in best if row[at] > 0} for best, row in zip(order, rows, strict=True)]
+    )
 
 
 def lost_outside(example: Sample, k: int) -> Any:

@@ -21,7 +21,7 @@ from viz.models.tokens import Tokens
 from viz.params import link
 from viz.text import Translate, paragraph
 
-NO_USE = ("streamed", "streamed_pair")
+NO_USE = ("streamed", "streamed_pair", "streamed_chosen")
 """Errors that are none: a page has no use for a model that is fine elsewhere."""
 
 LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")

@@ -75,7 +75,7 @@ def test_pack_rounds_no_further_than_float32(largest):
     assert_close(packed[1], packed.unpack()[1], rtol=0, atol=0)
 
 
-@pytest.mark.parametrize(("name", "code"), [("t5", "streamed_pair"), ("glm_moe_dsa", "streamed")])
+@pytest.mark.parametrize(("name", "code"), [("t5", "streamed_pair"), ("glm_moe_dsa", "streamed_chosen")])
 def test_attention_beyond_qk_is_refused(load_family, name, code):
     """A layer whose scores need more than queries and keys is refused, and one that chooses its keys."""
     model = load_family(name)

@@ -41,6 +41,7 @@ def sizes_of(name):
     if (part := rope.get("partial_rotary_factor", 1)) < 1:
         sizes["partial_rope"] = str(Fraction(part))
     if rates := getattr(config, "compress_rates", None):
+        sizes["window"] = f"{config.sliding_window:,}"
         sizes["compressed"] = ", ".join(map(str, rates.values()))
     if streams := getattr(config, "hc_mult", getattr(config, "hc_count", None)):
         sizes["streams"] = str(streams)

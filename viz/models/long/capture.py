@@ -166,7 +166,7 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
 
     Raises:
         ModelError: "streamed", if this model's attention cannot be had from q and k alone; "streamed_pair", if it reads
-            two texts.
+            two texts; "streamed_chosen", if it chooses its keys.
     """
     check_tokens(model, tokens)
     at = len(tokens.ids) * 2 // 3
@@ -176,7 +176,7 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
         raise ModelError("streamed_pair")
     # A scorer that chooses keys reads the whole mask.
     if any(getattr(layer.attention, "indexer", None) is not None for layer in model.layers):
-        raise ModelError("streamed", option="indexer")
+        raise ModelError("streamed_chosen")
     watch = _Watch(model, at, progress)
     inputs: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
