@@ -88,5 +88,4 @@ def keys_of_last(subject: Subject, size: int, fresh: int) -> Key:
     newest = int(is_open[max(0, n - fresh) :].sum())
     values: Values = {"last": subject.name(n - 1), "size": size, "fresh": newest, "n": n, "entries": entries}
     traps = {"all": float(n), "entries": float(entries)}
-    key = Key(right=(float(entries + newest),), values={**values, "count": entries + newest}, traps=traps)
-    return key.hiding(Hidden(rows=(n - 1,)))
+    return Key(right=(float(entries + newest),), values={**values, "count": entries + newest}, traps=traps)

@@ -168,7 +168,8 @@ def _attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Attend and record the call; transformers runs this in every layer (its ``AttentionInterface``)."""
     check()
-    attention_mask = mask_of_chosen(module, attention_mask, extra_options)
+    if "indices" in extra_options or "block_indices" in extra_options:
+        attention_mask = mask_of_chosen(module, attention_mask, extra_options)
     for name, value_of_option in extra_options.items():
         # What is not known to leave the weights alone might change them: say so, do not guess.
         if value_of_option is not None and name not in _HARMLESS:

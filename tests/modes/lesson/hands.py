@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.drive import frame, wait_run
+from tests.browser.drive import eventually, frame, wait_run
 from tests.browser.test_head_grid import place
 
 FOCUSED = """() => {
@@ -38,14 +38,22 @@ class Keyboard:
         self.tab_to("see alone", title)
         self.press("Enter")
 
+    def is_at(self, target: str) -> None:
+        """Wait until the question has the keyboard: the bar may be drawn once more."""
+
+        def now() -> None:
+            assert target in self.page.evaluate(FOCUSED), "the question has the keyboard"
+
+        eventually(now)
+
     def choose(self, codes: list[Any], code: Any) -> None:
-        assert "bar: INPUT radio" in self.page.evaluate(FOCUSED), "the question has the keyboard"
+        self.is_at("bar: INPUT radio")
         self.press("Space")
         self.times("ArrowRight", codes.index(code))
         self.press("Enter")
 
     def type(self, number: str) -> None:
-        assert "bar: INPUT text" in self.page.evaluate(FOCUSED), "the question has the keyboard"
+        self.is_at("bar: INPUT text")
         self.page.keyboard.type(number)
         self.press("Enter")
 

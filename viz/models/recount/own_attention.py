@@ -68,8 +68,10 @@ def _attend_as_written(
     module: nn.Module, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, **options: Any
 ) -> tuple[Tensor, Tensor | None]:
     """Return what transformers calls in every layer of a twin: the function beside the layer's own class."""
-    mask = mask_of_chosen(module, attention_mask, options)
-    outputs, weights = sys.modules[type(module).__module__].eager_attention_forward(module, q, k, v, mask, **options)
+    if "indices" in options or "block_indices" in options:
+        attention_mask = mask_of_chosen(module, attention_mask, options)
+    eager = sys.modules[type(module).__module__].eager_attention_forward
+    outputs, weights = eager(module, q, k, v, attention_mask, **options)
     going = _current.get()
     if going is not None and module is going.attention:
         going.outputs, going.weights = outputs[0], weights[0]
