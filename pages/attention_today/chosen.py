@@ -9,12 +9,11 @@ from typing import Any
 
 import streamlit as st
 import torch
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from pages.attention_today.context import Layer, TodayContext, layer_of
+from pages.attention_today.maps import show_map
 from viz.components.bars import BarChart
-from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import maps_off, sdpa_weights
 from viz.core.attention import row_softmax
 from viz.core.nested import double
@@ -24,7 +23,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.shared import FULL_LAYERS, NEAR_SIZE
-from viz.frame.show import show_bars, show_matrix
+from viz.frame.show import show_bars
 from viz.params import Scope
 
 BLOCK = 4
@@ -84,23 +83,14 @@ def draw(context: TodayContext, way: str) -> list[Check]:
     at, titles = list(WAYS).index(way), [t(f"attention_today.{each_way}.title") for each_way in WAYS]
     panels = {t("attention_today.exclusive.before"): full, titles[at]: weights[at].masked_fill(~masks[way], -torch.inf)}
     with pictures:
-        places = zip(st.columns(2), ("full", "chosen"), panels, panels.values(), strict=True)
-        maps_in_browser = torch.stack([_show_map(context, *place) for place in places])
+        places = zip(st.columns(2), ("chosen_full", "chosen_chosen"), panels, panels.values(), strict=True)
+        maps_in_browser = torch.stack([show_map(context, *place, context.labels) for place in places]).clamp(min=0)
         values = {"lost": share(float(lost[at])), "change": share(float(change[at]))}
         say(t("attention_today.chosen.says", head=head, **values))
     series = {t("attention_today.chosen.lost"): lost, t("attention_today.chosen.change"): change}
     bars = BarChart(titles, series, title=t("attention_today.chosen.way"), value_title="", height=200)
     show_bars(bars, key="chosen_bars", alt=t("attention_today.chosen.bars_alt"))
     return _checks(context, scorer, way, k, maps_in_browser, float(lost[at]))
-
-
-def _show_map(context: TodayContext, place: DeltaGenerator, key: str, title: str, weights: Tensor) -> Tensor:
-    """Draw a map; return its weights as the browser reads them, 0 where a key is not chosen."""
-    rows, columns = (Axis(context.labels, context.t(f"axis.{side}")) for side in ("queries", "keys"))
-    with place:
-        st.markdown(f"**{title}**")
-        matrix = Matrix(values=weights, rows=rows, columns=columns, kind="weights")
-        return show_matrix(context.t, matrix, key=f"chosen_{key}", alt=title).clamp(min=0)
 
 
 def is_chosen_row(row: list[float], i: int, visible: list[int], chosen_keys: set[int], way: str, k: int) -> bool:

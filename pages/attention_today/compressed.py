@@ -1,17 +1,16 @@
 """Fewer keys than words: an entry for each block of words, and a window of fresh words beside them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
 import torch
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 from torch.nn.functional import avg_pool1d
 
 from pages.attention_today.context import Layer, TodayContext
+from pages.attention_today.maps import show_map
 from viz.components.bars import BarChart
-from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest_ratio, maps_off, sdpa_heads
 from viz.core.attention import AttentionTrace, attend
 from viz.core.nested import double
@@ -22,7 +21,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.shared import GROUP_SIZE, KEEP
-from viz.frame.show import show_bars, show_matrix
+from viz.frame.show import show_bars
 from viz.params import Scope
 
 COMPRESSED = (
@@ -78,7 +77,10 @@ def draw(context: TodayContext) -> list[Check]:
     compressed = trace.weights[head].masked_fill(~is_open, -torch.inf)[:, : len(columns)]
     panels = ("exclusive.before", standard.weights[head], context.labels), ("compressed.map", compressed, columns)
     with pictures:
-        maps = [_show_map(context, place, *panel) for place, panel in zip(st.columns(2), panels, strict=True)]
+        maps = [
+            show_map(context, place, name.replace(".", "_"), t(f"attention_today.{name}"), weights, labels)
+            for place, (name, weights, labels) in zip(st.columns(2), panels, strict=True)
+        ]
         sizes, keys = cache_sizes(layer.weights.spec, context.n, m, fresh), int(is_open.sum(-1).max())
         shares = {"change": share(change), "kept": share(sizes["each"] / sizes["MHA"])}
         say(t("attention_today.compressed.says", head=head, keys=keys, n=context.n, **shares))
@@ -88,16 +90,6 @@ def draw(context: TodayContext) -> list[Check]:
         BarChart(names, {title: values}, title="", value_title=title, height=200), key="compressed_bars", alt=title
     )
     return _checks(context, (m, fresh), maps, change, sizes)
-
-
-def _show_map(context: TodayContext, place: DeltaGenerator, key: str, weights: Tensor, labels: Sequence[str]) -> Tensor:
-    """Draw a map; return its weights as the browser reads them, -inf where a query may not look."""
-    title = context.t(f"attention_today.{key}")
-    rows, columns = Axis(context.labels, context.t("axis.queries")), Axis(labels, context.t("axis.keys"))
-    with place:
-        st.markdown(f"**{title}**")
-        matrix = Matrix(values=weights, rows=rows, columns=columns, kind="weights")
-        return show_matrix(context.t, matrix, key=key.replace(".", "_"), alt=title)
 
 
 def open_keys(allowed: list[list[bool]], i: int, m: int, fresh: int) -> list[bool]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from pages.attention_today.context import TodayContext
 from viz.components import maps as maps_view
+from viz.components.matrix import Axis, Matrix
+from viz.frame.show import show_matrix
 
 
 def show_maps(
@@ -29,3 +33,14 @@ def show_maps(
     return maps_view.show_maps(
         context.t, titles, maps, labels, columns=columns, key=key, axes=axes, what=what, limit=limit
     )
+
+
+def show_map(
+    context: TodayContext, place: DeltaGenerator, key: str, title: str, weights: Tensor, labels: Sequence[str]
+) -> Tensor:
+    """Draw a map of keys with these labels at a place; return its weights as the browser reads them, -inf if closed."""
+    rows, columns = Axis(context.labels, context.t("axis.queries")), Axis(labels, context.t("axis.keys"))
+    with place:
+        st.markdown(f"**{title}**")
+        matrix = Matrix(values=weights, rows=rows, columns=columns, kind="weights")
+        return show_matrix(context.t, matrix, key=key, alt=title)
