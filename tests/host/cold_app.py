@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -18,10 +17,10 @@ from viz.host import readiness as told
 warm = told.warm
 
 
-def _warm_when_told(admit: Callable[[], object]) -> int:
+def _warm_when_told() -> None:
     while not Path(os.environ["COLD_UNTIL"]).exists():
         time.sleep(0.02)
-    return warm(admit)
+    warm()
 
 
 async def inside(_: Request) -> JSONResponse:

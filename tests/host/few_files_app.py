@@ -3,7 +3,6 @@
 # ruff: noqa: E402 - the limit comes before all that is imported
 
 import resource
-from collections.abc import Callable
 
 SOFT, HARD = 200, 400
 resource.setrlimit(resource.RLIMIT_NOFILE, (SOFT, HARD))
@@ -13,11 +12,5 @@ import streamlit as st
 from tests.host.slow_app import hosted_app
 from viz.host import readiness
 
-
-def _admit(admit: Callable[[], object]) -> int:
-    admit()
-    return 0
-
-
-readiness.warm = _admit
+readiness.warm = lambda: None
 app = st.App(**hosted_app.options)

@@ -3,7 +3,6 @@ text, "strangely" an error of the page."""
 
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -36,10 +35,8 @@ def _cuts(scene_data: Any) -> None:
     cuts(scene_data)
 
 
-def _load_only(admit: Callable[[], object]) -> int:
+def _load_only() -> None:
     compute.model(compute.DEFAULT_MODEL)
-    admit()
-    return 0
 
 
 async def inside(_: Request) -> JSONResponse:

@@ -59,7 +59,6 @@ LISTED_WORK: dict[str, str | tuple[str, str]] = {
     "viz/host/errors.py setLogRecordFactory": ("viz.host.errors", "where"),
     "viz/host/errors.py threading.excepthook": THIS_FILE + "test_failed_callback_is_logged_once",
     "viz/host/message_filter.py ensure_future": ("viz.host.message_filter:MessageFilter", "_next"),
-    "viz/host/readiness.py call_soon_threadsafe": THIS_FILE + "test_failed_warmup_is_not_ready",
     "viz/host/readiness.py create_task": "tests/host/test_maintenance.py::test_health_without_maintenance_is_503",
     "viz/host/readiness.py lifespan": THIS_FILE + "test_failed_lifespan_ends_start",
     "viz/host/readiness.py signal.signal": THIS_FILE + "test_sigterm_without_thread_stops_server",
@@ -182,7 +181,7 @@ def test_failed_look_up_is_unreachable(monkeypatch, raise_once):
 @pytest.mark.parametrize("step", ["warm", "set_ceiling"])
 def test_failed_warmup_is_not_ready(step, monkeypatch, raise_once):
     """A server without a model, or without a ceiling for its memory, says so; users who are there are let in."""
-    monkeypatch.setattr(readiness, "warm", lambda admit: admit() or 0)
+    monkeypatch.setattr(readiness, "warm", lambda: None)
     monkeypatch.setattr(loading, "is_asked", lambda seconds: True)
     ready = readiness.Readiness(Sockets(), stores=make_stores())
     raise_once(readiness, step)

@@ -460,12 +460,7 @@ def test_connected_users_enter_before_ready(monkeypatch):
         assert readiness.reasons() == ["page"]
         return problems.pop(0)
 
-    def warm(admit):
-        first.wait(SAFETY_NET)
-        admit()
-        return 7
-
-    monkeypatch.setattr(told, "warm", warm)
+    monkeypatch.setattr(told, "warm", lambda: first.wait(SAFETY_NET))
     monkeypatch.setattr(told, "set_ceiling", lambda stores: None)
     monkeypatch.setattr(told, "FIRST_USER", 0)
     monkeypatch.setattr(told, "page_problem", page_problem)
@@ -499,8 +494,9 @@ def test_warmup_waits_for_first_picture(monkeypatch, is_asked, n_users, expected
     monkeypatch.setattr(told, "FIRST_USER", "user")
     monkeypatch.setattr(told, "FIRST_PICTURE", "picture")
     monkeypatch.setattr(loading, "is_asked", lambda seconds: waits.append(seconds) or is_asked)
-    monkeypatch.setattr(told, "warm", lambda admit: 7)
-    assert Readiness(sockets)._warm_in_time(lambda: None) == 7
+    monkeypatch.setattr(told, "warm", lambda: None)
+    monkeypatch.setattr(told, "set_ceiling", lambda stores: None)
+    Readiness(sockets)._warm_in_time()
     assert waits == expected
 
 

@@ -33,7 +33,7 @@ from viz.streamlit_internals import hosted
 def test_pages_between_what_stays_go_back(monkeypatch):
     """The lifespan does it: a tenth of many small tensors stays, and pins nearly all of the rest."""
     monkeypatch.setattr(maintenance, "TIDY_SECONDS", 0.05)
-    monkeypatch.setattr(readiness, "warm", lambda admit: 0)
+    monkeypatch.setattr(readiness, "warm", lambda: None)
     monkeypatch.setattr(readiness, "FOR_PROCESS", ())  # other tests run in this process
     monkeypatch.setattr(readiness.Readiness, "_watch_for_the_end", lambda _: None)
     tensors = [torch.ones(5_000) for _ in range(6_000)]  # 20 kB each, 120 MB

@@ -67,9 +67,9 @@ def import_ahead(module: str) -> None:
     loading.module(module)
 
 
-def warm(admit: Callable[[], object]) -> int:
-    """Import, load the model and compute the examples; return the number of texts."""
-    return int(loading.module("viz.host.warmup").warm(admit))
+def warm() -> None:
+    """Import, load the model and compute what the first page shows."""
+    loading.module("viz.host.warmup").warm()
 
 
 def set_ceiling(stores: Stores) -> None:
@@ -150,9 +150,10 @@ class Readiness:
                 task.cancel()
 
     async def _warm(self) -> None:
-        began, loop = time.monotonic(), asyncio.get_running_loop()
+        began = time.monotonic()
         try:
-            texts = await asyncio.to_thread(self._warm_in_time, lambda: self._admit(loop))
+            await asyncio.to_thread(self._warm_in_time)
+            self._mark_warm()
             await asyncio.to_thread(self.then)
         except Exception as error:
             self.missing = ["model"]
@@ -164,7 +165,7 @@ class Readiness:
         if self.missing == ["page"]:
             await self._wait_for_a_page()
             self.missing = []
-            _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
+            _log.info("Ready in %.1f s.", time.monotonic() - began)
 
     async def _wait_for_a_page(self) -> None:
         """Open the first page as a user does, until it renders."""
@@ -175,16 +176,13 @@ class Readiness:
             logged = problem
             await asyncio.sleep(PAGE_AGAIN)
 
-    def _warm_in_time(self, admit: Callable[[], object]) -> int:
+    def _warm_in_time(self) -> None:
         if not loading.is_asked(FIRST_USER) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
         with queue_notice.use(self.stores):
-            return warm(admit)
-
-    def _admit(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Admit users, once there is a ceiling for what they compute."""
+            warm()
+        # There is a ceiling for what users compute before they are admitted.
         set_ceiling(self.stores)
-        loop.call_soon_threadsafe(self._mark_warm)
 
     def _mark_warm(self) -> None:
         self.can_open.set()
