@@ -55,9 +55,9 @@ def multiplied_out(formula: str, s: Sizes) -> int:
 def _paths_check(s: Sizes) -> Check:
     """The longest paths of all shorter texts against a first word that spreads layer by layer."""
     n = min(s.n, MASKED_TOKENS)
+    shorter = [replace(s, n=m + 1) for m in range(n)]
     off = max(
-        steps_off(architecture, [architecture.longest_path(replace(s, n=m + 1)) for m in range(n)], s.k)
-        for architecture in ARCHITECTURES
+        steps_off(architecture, list(map(architecture.longest_path, shorter)), s.k) for architecture in ARCHITECTURES
     )
     return check("cost.check_paths", off, 0, n=n)
 

@@ -145,7 +145,7 @@ def test_queue_place_then_page(hosted, page):
     """A user sees the place in the queue and then the page."""
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)
-    notice, finish = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()
+    notice, finish = page.locator(".waiting"), threading.Event()
 
     async def hold_the_only_place() -> None:
         async with Tab(hosted.url) as slow:
@@ -168,4 +168,4 @@ def test_queue_place_then_page(hosted, page):
         finish.set()
         thread.join()
     wait_run(page)
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(page.locator(".waiting, [data-testid=stAlert]")).to_have_count(0)

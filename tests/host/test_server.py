@@ -47,9 +47,9 @@ class Listener(Tab):
     def has_notice(self, key: str, **values: object) -> bool:
         """Return whether a notice has this text."""
         notices = (
-            message.delta.new_element.alert.body for message in self.heard if message.WhichOneof("type") == "delta"
+            message.delta.new_element.html.body for message in self.heard if message.WhichOneof("type") == "delta"
         )
-        return translator("en")(key, **values) in notices
+        return any(f">{translator('en')(key, **values)}</p>" in notice for notice in notices)
 
 
 @pytest.fixture(scope="module")

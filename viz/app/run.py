@@ -62,7 +62,6 @@ def say_error(error: ModelError) -> None:
 
 def draw_frame() -> None:
     """Draw the whole app for one user."""
-    st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
     with read_once():
         link.begin()

@@ -92,7 +92,7 @@ def _hash_source(text: str) -> str:
 
 def grid_words(lang: str) -> dict[str, dict[str, str]]:
     """The words of the grid, and of what is around it."""
-    return {"grid": words_of(lang, "head_grid"), "around": words_of(lang, "take_away")}
+    return {"grid": dict(words_of(lang, "head_grid")), "around": dict(words_of(lang, "take_away"))}
 
 
 def page(

@@ -6,7 +6,7 @@ Each app has queues and caches of its own (:func:`stores`), which are there befo
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
@@ -23,8 +23,8 @@ from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 
-_PLACE: Remembered[tuple[DeltaGenerator, str]] = Remembered("_waiting")
-"""The place of the notice, and the key of its container until it is there: what is in it moves nothing outside it."""
+_PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
+"""The place of the notice in what is being written."""
 POLL_SECONDS, SILENT_SECONDS = 0.05, 0.7
 """Seconds between two looks, and before the first notice: most waits are over by then."""
 
@@ -89,25 +89,24 @@ def serve(app_stores: Stores) -> Iterator[None]:
 
 
 @contextmanager
-def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
-    """Compute a page in turn, first come, first served, or a part whose name ``style.css`` knows.
+def writing(*, is_alone: bool = True) -> Iterator[None]:
+    """Compute a page, or a part of it, in turn, first come, first served.
 
-    Not alone, the page around it is being written, and has its turn.
+    A part that is not alone has the turn of the page around it.
 
     Raises:
         ModelError: "busy", if the turn does not come.
     """
-    with _visit() if is_alone else nullcontext():
-        key = f"waiting{part and '_'}{part}"
-        # By its container the style sheet finds a section's first picture.
-        _PLACE.set((st.empty(), key) if part != "section" else (st.container(key=key).empty(), ""))
-        if is_alone:
-            _enter()
+    _PLACE.set(st.empty())
+    if not is_alone:
+        yield
+        return
+    with _visit():
+        _enter()
         try:
             yield
         finally:
-            if is_alone:
-                _leave()
+            _leave()
 
 
 @contextmanager
@@ -172,15 +171,11 @@ def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
             t, last_place = translator(LANG.value), place
             _say(t("waiting.place", n=place) if place else t("waiting.working"))
     if last_place is not None:
-        _PLACE.read()[0].empty()
+        _PLACE.read().empty()
 
 
 def _say(notice: str) -> None:
-    place, key = _PLACE.read()
-    if key:
-        place = place.container(key=key).empty()
-        _PLACE.set((place, ""))
-    place.info(notice)
+    _PLACE.read().html(f'<p class="waiting" role="status">{notice}</p>')
 
 
 def wait_until_warm(is_warm: threading.Event) -> None:
@@ -193,4 +188,4 @@ def wait_until_warm(is_warm: threading.Event) -> None:
                 _say(translator(LANG.value)("waiting.warming"))
                 is_notice_open = True
     if is_notice_open:
-        _PLACE.read()[0].empty()
+        _PLACE.read().empty()

@@ -12,6 +12,7 @@ from viz import PAGES
 from viz.components.view import View
 from viz.frame import modes, view
 from viz.frame.shared import LANG
+from viz.frame.view.assets import picture
 from viz.params.session import of_session
 from viz.text import Translate, has_text, sentences, translator
 
@@ -67,7 +68,7 @@ def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *,
     of_session().open_page(current_page.url_path)
     pages = [name for names in groups.values() for name in names]
     open_page = next((name for name in pages if path_of(name) == current_page.url_path), first)
-    st.set_page_config(page_title=tab_title(t, open_page))
+    st.set_page_config(page_title=tab_title(t, open_page), page_icon=picture("favicon.png"), layout="wide")
     return open_page
 
 

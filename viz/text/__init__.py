@@ -51,9 +51,11 @@ def _of_frame(lang: str) -> Mapping[str, str]:
     return MappingProxyType(_flatten(tomllib.loads(sources(lang)[0].read_text("utf8")), ""))
 
 
-def words_of(lang: str, part: str) -> dict[str, str]:
+@cache
+def words_of(lang: str, part: str) -> Mapping[str, str]:
     """The frame's own texts below a name, by the rest of theirs: the texts of a view in the browser."""
-    return {key.removeprefix(f"{part}."): text for key, text in _of_frame(lang).items() if key.startswith(f"{part}.")}
+    texts, below = _of_frame(lang).items(), f"{part}."
+    return MappingProxyType({key.removeprefix(below): text for key, text in texts if key.startswith(below)})
 
 
 def _flatten(table: Mapping[str, Any], prefix: str) -> dict[str, str]:

@@ -24,7 +24,6 @@ def fragment(name: str, draw: Draw, on_error: Callable[[ModelError], None], fini
     what went wrong with a computation, and ``finish`` ends a run of the fragment alone.
     """
     path, memories, is_first, has_failed = (*of_session().fragments.part, name), modes.memories(), True, False
-    key = name if name in (PAGE, SCENE) else None
 
     def run() -> None:
         nonlocal is_first, has_failed
@@ -37,7 +36,7 @@ def fragment(name: str, draw: Draw, on_error: Callable[[ModelError], None], fini
             has_failed, fragments = True, of_session().fragments
             fragments.part = path
             try:
-                with queue_notice.writing(key or "section", is_alone=is_alone):
+                with queue_notice.writing(is_alone=is_alone):
                     draw()
                 has_failed = False
             except ModelError as error:
@@ -50,7 +49,7 @@ def fragment(name: str, draw: Draw, on_error: Callable[[ModelError], None], fini
                     finish()
                 end_part(path)
 
-    st.fragment(run, key=key)()
+    st.fragment(run, key=name if name in (PAGE, SCENE) else None)()
 
 
 def _begin(path: tuple[str, ...]) -> bool:

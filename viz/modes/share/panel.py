@@ -83,7 +83,7 @@ def figure_menu(lang: str) -> dict[str, Any] | None:
     if not modes.shows("figure_menu"):
         return None
     return {
-        "words": words_of(lang, "figure_menu"),
+        "words": dict(words_of(lang, "figure_menu")),
         "menu": view_address(MENU),
     }
 
