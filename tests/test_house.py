@@ -538,6 +538,12 @@ def test_user_texts_are_in_text_files():
     ] == []
 
 
+def test_parts_are_titled_by_headings():
+    """A worksheet leaves out sentences, bold ones too."""
+    bold = re.compile(r"""\.markdown\(f"\*\*\{[^{}]*\}\*\*"\)""")
+    assert [name(path) for path in SOURCES if bold.search(path.read_text("utf8"))] == []
+
+
 def test_no_path_of_one_machine():
     machine = re.compile("/(?:" + "|".join(("work", "root", "tmp", "home", "Users")) + ")/[A-Za-z]")
     for path in files():

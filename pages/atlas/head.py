@@ -92,7 +92,7 @@ def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int
     )
     for code, title, texts, values in groups:
         says_how = code == "high" and _opens(name)
-        st.markdown(f"**{title}** · {t('atlas.each_opens')}" if says_how else f"**{title}**")
+        st.subheader(f"{title} · {t('atlas.each_opens')}" if says_how else title, anchor=False)
         for at, (number, value) in enumerate(
             zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True)
         ):

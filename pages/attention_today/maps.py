@@ -41,6 +41,6 @@ def show_map(
     """Draw a map of keys with these labels at a place; return its weights as the browser reads them, -inf if closed."""
     rows, columns = Axis(context.labels, context.t("axis.queries")), Axis(labels, context.t("axis.keys"))
     with place:
-        st.markdown(f"**{title}**")
+        st.subheader(title, anchor=False)
         matrix = Matrix(values=weights, rows=rows, columns=columns, kind="weights")
         return show_matrix(context.t, matrix, key=key, alt=title)

@@ -61,7 +61,7 @@ def _lengths(context: BlockContext, names: dict[Place, str], built: Place) -> No
         for place in names
     }
     n = len(outcomes[built].lengths) - 1
-    st.markdown(f"**{t('block.lengths_title')}**")
+    st.subheader(t("block.lengths_title"), anchor=False)
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))

@@ -53,7 +53,7 @@ def _side(context: BlockContext, side: Side) -> None:
     names = [long_name(t, side, kind_of(code)) for code in codes]
     statistics = [moments(side.boxes[code]) for code in codes]
     if len(context.sides) > 1:
-        st.markdown(f"**{side_name(t, side)}**")
+        st.subheader(side_name(t, side), anchor=False)
     for what in QUANTITIES:
         values = torch.stack([getattr(point, what) for point in statistics])
         _map(context, side, names, values, what)

@@ -58,7 +58,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
     lengths = next(iter(outcomes.values())).lengths
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{t('block.alike_title')}**")
+        st.subheader(t("block.alike_title"), anchor=False)
         values = torch.tensor([outcome.alike for outcome in outcomes.values()])
         colours = [BLUE] + [GREY] * (len(outcomes) - 1)
         chart = BarChart(
@@ -71,7 +71,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         )
         show_bars(chart, key="block_alike", alt=t("block.alike_alt"))
     with right:
-        st.markdown(f"**{t('block.lengths_title')}**")
+        st.subheader(t("block.lengths_title"), anchor=False)
         curves = [Curve(name=names[code], values=torch.tensor(outcome.lengths)) for code, outcome in outcomes.items()]
         fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), log=True, height=320)
         show_lines(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))

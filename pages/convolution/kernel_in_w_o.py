@@ -37,7 +37,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
 def _filter(t: Translate, choice: PictureChoice, i: int) -> None:
     k, limit = choice.filters.shape[-1], float(choice.filters.abs().max()) or 1.0
     shifts, title = [str(shift - k // 2).replace("-", "−") for shift in range(k)], t("convolution.w_o_filter", i=i)
-    st.markdown(f"**{title}**")
+    st.subheader(title, anchor=False)
     down, right = Axis(shifts, t("convolution.down")), Axis(shifts, t("convolution.right"))
     matrix = Matrix(values=choice.filters[i], rows=down, columns=right, kind="signed", limit=limit, numbers=True)
     show_matrix(t, matrix, key="filter_cells", alt=title)

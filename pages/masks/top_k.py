@@ -50,7 +50,7 @@ def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, 
     """Draw a map; return its weights as the browser reads them, 0 in closed cells."""
     t, labels = context.t, context.labels
     title = t(f"masks.top_k.{which}", **numbers)
-    st.markdown(f"**{title}**")
+    st.subheader(title, anchor=False)
     matrix = Matrix(
         values=weights.masked_fill(~mask, -torch.inf),
         rows=Axis(labels, t("axis.queries")),

@@ -62,7 +62,7 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
         values = Axis(title, grid=True, log=log, limits=None if log else (0, 1.02))
         fig = curves(WIDTHS, series, x=widths, y=values, hues=WITHOUT_AND_WITH, dots=True)
         with column:
-            st.markdown(f"**{title}**")
+            st.subheader(title, anchor=False)
             show_lines(fig, key=f"random_{measure}", alt=alt)
 
 

@@ -128,7 +128,7 @@ def _softmax_row(context: StepByStepContext) -> None:
         names = {"key": name_token(context.labels, best), "value": statistic(values[best])}
         alt = t(f"step_by_step.row_alt{suffix}", title=title, n=n, **names)
         with column:
-            st.markdown(title)
+            st.subheader(title, anchor=False)
             value_title = t(f"step_by_step.axis_{when}")
             chart = BarChart(
                 context.labels, {title: values}, title=t("axis.keys"), value_title=value_title, top=top, colours=colours

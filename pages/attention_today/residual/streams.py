@@ -64,7 +64,7 @@ def draw(context: TodayContext) -> list[Check]:
     with picture:
         left, right = st.columns([1, 2])
         with left:
-            st.markdown(f"**{title}**")
+            st.subheader(title, anchor=False)
             mix_in_browser = show_matrix(t, matrix, key="streams_mix", alt=title)
         with right:
             show_lines(chart, key="streams_lengths", alt=length)
