@@ -126,14 +126,14 @@ def test_arcs_meet_words_in_presentation(visit):
     page = visit("", present=1, viewport=SCREEN)
     page.mouse.move(1, 1)
     assert_shown(page, 0, "it")
-    farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {
-        const word = button.getBoundingClientRect(), path = arc.getBoundingClientRect();
-        const middle = word.left + word.width / 2;
-        return path.width ? Math.min(Math.abs(path.left - middle), Math.abs(path.right - middle)) : 0;
-    }))""")
-    assert farthest < 30, "half the width of the thickest arc"
 
     def fits():
+        farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {
+            const word = button.getBoundingClientRect(), path = arc.getBoundingClientRect();
+            const middle = word.left + word.width / 2;
+            return path.width ? Math.min(Math.abs(path.left - middle), Math.abs(path.right - middle)) : 0;
+        }))""")
+        assert farthest < 30, "half the width of the thickest arc"
         assert page.locator(".stMain").evaluate("main => main.scrollHeight") <= SCREEN[1], "one screen"
         below, keys = page.locator(".start form").bounding_box(), page.locator(".presenter").bounding_box()
         assert below["y"] + below["height"] <= keys["y"], "and nothing below the keys"
