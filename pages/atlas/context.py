@@ -135,7 +135,7 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
     """Return the corpus, and whether to compute it although a file has the numbers."""
     t, default = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
     corpus = ATLAS_CORPUS.read(default)
-    with scene.chips.add_setting(ATLAS_CORPUS.name):
+    with scene.chips.add_setting():
         ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), default, says=lambda code: t(f"atlas.corpus_{code}"))
         may_compute = limits.ATLAS_NOW and not progress.is_too_large(model)
         now = may_compute and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))

@@ -122,7 +122,7 @@ def open_block(scene: Scene) -> BlockContext:
         names["encoder"] = t("block.which_own")
     with scene.chips.add(BLOCK.name, names[kind]):
         BLOCK.segments(t("block.which"), says=names.__getitem__)
-    with scene.chips.add_setting("design"):
+    with scene.chips.add_setting():
         _design_controls(scene, built)
     context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
     if kind == "encoder":

@@ -141,7 +141,7 @@ def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
     tokens = compute.tokens_of(source)
     at = _place(scene, tokens)
     word, against = _words(scene, source, at, len(tokens.ids) - 1)
-    with scene.chips.add_setting("next_preset"):
+    with scene.chips.add_setting():
         _preset_control(scene, source.model)
     return NextWordContext(
         scene=scene, source=source, example=example, tokens=tokens, at=at, word=word, against=against
@@ -195,7 +195,7 @@ def _place(scene: Scene, tokens: Tokens) -> int:
     """Return the token to predict after; the last one by default."""
     t, names = scene.t, [list_token(i, label) for i, label in enumerate(tokens.labels)]
     at = AT.read(tokens)
-    with scene.chips.add_setting(AT.name):
+    with scene.chips.add_setting():
         AT.selectbox(t("next_word.at"), tokens, says=names.__getitem__, width=WIDTH)
     return at
 
@@ -208,7 +208,7 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
     default = first, rest[0] if rest else ALONE
     if at == last and (preset := preset_of(source.model, source.text)):
         default = preset.follow, preset.against
-    with scene.chips.add_setting("next_words"):
+    with scene.chips.add_setting():
         follow = _word_control(scene.t, FOLLOW, default[0], list(names))
         against = _word_control(scene.t, AGAINST, default[1], [ALONE, *names])
     word = _resolve(source, names, follow)

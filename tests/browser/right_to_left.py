@@ -22,7 +22,7 @@ LOOSE = """() => {
             const text = walk.currentNode, around = text.parentElement;
             if (!around || !/[\\u0590-\\u08ff]/.test(bare(text.data))) continue;
             if (around.closest('style, script, textarea, code, .stDataFrame, .hidden, [role=alert]')) continue;
-            if (around.closest('[class*=figure_facts]')) continue;
+            if (around.closest('.st-key-above > .stElementContainer')) continue;
             const { direction, unicodeBidi } = getComputedStyle(around);
             const isApart = direction === 'rtl' || /plaintext|isolate/.test(unicodeBidi);
             if (!isApart) found.push(`${around.tagName}.${around.className}: ${text.data.slice(0, 60)}`);

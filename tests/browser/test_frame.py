@@ -45,7 +45,7 @@ def is_wider_than_the_window(page: Page) -> list[str]:
     }""")
 
 
-SECTION, PAGE = 20, 58
+SECTION, PAGE = 20, 53
 """Messages of a section, and of a page without the navigation and what else is around it."""
 
 

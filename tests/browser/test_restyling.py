@@ -10,8 +10,7 @@ from viz.text import translator
 
 @pytest.mark.parametrize("link", [{}, {"present": 1}])
 def test_sidebar_place_is_kept_until_sidebar(visit, link):
-    page = visit("masks", **link)
-    assert page.locator("#frame").count() == 0
+    assert visit("masks", **link).locator("#frame").count() == 0
 
 
 def styled_counts(page, act):
@@ -39,8 +38,10 @@ def styled_counts(page, act):
 def test_click_restyles_few_elements(visit):
     """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
     page = visit("stacking", section="gradient")
-    counts = styled_counts(page, page.locator('[class*="st-key-_footer_"] [role=radio]').first.click)
-    assert max(counts[:3]) < 66, counts
+    button = page.locator('[class*="st-key-_footer_"] [role=radio]').first
+    button.hover()  # as the mouse comes, each container around the button is styled once
+    counts = styled_counts(page, button.click)
+    assert max(counts[:3]) < 3, counts
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -124,7 +124,8 @@ class Page:
         with above:
             context = self.context(scene)
         self._draw_sections(scene, open_sections, context)
-        figure_facts.draw()
+        with above:
+            figure_facts.draw()
 
     def _controls(self, open_sections: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
@@ -150,15 +151,15 @@ class Page:
             st.title(t(f"{self.name}.title"), anchor=False)
         for mode in modes.of_run():
             mode.below_title()
-        with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
+        top = st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom")
+        with top:
             self._tabs(t)
             if len(open_sections) == 1 and modes.shows("views"):
                 draw_views(t, self.name, open_sections[0])
         is_first = [section.name for section in open_sections[:1]] == [section.name for section in self.sections[:1]]
         if is_first and modes.shows("page_lead"):
-            with st.container(key="page_lead"):
-                say(t(f"{self.name}.lead"))
-        return st.container(key="note")
+            say(t(f"{self.name}.lead"))
+        return top
 
     def _open_sections(self) -> tuple[Section, ...]:
         """The section of the link, or the first; of one with several views the one that is open."""
@@ -174,8 +175,8 @@ class Page:
         is_alone = len(open_sections) == 1
         for section in open_sections:
             with st.container(key=f"section_{section.texts}"):
-                # Of one section the name is in the bar already, but there it is no title to go to.
-                with st.container(key="title_unseen") if is_alone and modes.shows("section_bar") else nullcontext():
+                # Of one section the name is in the bar already: the style sheet hides what stands here by itself.
+                with nullcontext() if is_alone else st.container():
                     st.header(scene.t(f"{self.name}.{section.texts}.title"), anchor=False)
                 draw = partial(self._draw_below_title, scene, section, context, may_be_fragment=is_alone)
                 modes.draw_through("section", scene.t, section, draw=draw)

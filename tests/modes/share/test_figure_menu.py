@@ -8,7 +8,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.running import all_elements
 from viz.components import bundle
 from viz.frame.modes.figure_facts import LONGEST
 from viz.text import sentences
@@ -23,8 +22,8 @@ def menu_data(app: AppTest) -> Any:
 
 def facts_of(app: AppTest, section: str) -> list[str] | None:
     """The lines below the pictures of a section; None where it has numbers of its own."""
-    (place,) = (part for part in all_elements(app) if "-figure_facts" in str(getattr(part, "proto", "")))
-    apart, *lines = place.children[0].value.split("\n")
+    (facts,) = (text.value for text in app.text if text.value.startswith("apart"))
+    apart, *lines = facts.split("\n")
     return None if section in apart.split() else lines
 
 

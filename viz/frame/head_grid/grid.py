@@ -61,7 +61,7 @@ class GridChoice:
 def view_controls(scene: Scene) -> specs.View:
     """Draw a chip with the view options of a map and their effects."""
     t, what, merge, hide = scene.t, WHAT.read(), MERGE.read(), HIDE.read()
-    with scene.chips.add_setting("view"):
+    with scene.chips.add_setting():
         WHAT.segments(t("view.what"), says=lambda code: t(f"view.{code}"), help=t("view.what_help"))
         MERGE.toggle(t("view.merge"), help=t("view.merge_help"))
         HIDE.toggle(t("view.hide"), help=t("view.hide_help"))

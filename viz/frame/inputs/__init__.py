@@ -115,11 +115,11 @@ class Chips:
         """A chip that opens what is drawn ``with`` it. The name is the same in every language."""
         return self._row.popover(label, key=f"chip_{name}")
 
-    def add_setting(self, name: str, note: str = "") -> DeltaGenerator:
-        """A part of the chip of settings, for controls beside a page's subject; the first part's note is on it."""
+    def add_setting(self, note: str = "") -> DeltaGenerator:
+        """The chip of settings, for controls beside a page's subject; the first control's note is on it."""
         label = f"{self._label}{note and f' · {note}'}"
         self._settings = self._settings or self._row.popover(label, key="chip_settings")
-        return self._settings.container(key=f"chip_{name}")
+        return self._settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     layer = _layer(t, chips, trained, controls) if trained else 0
     mask = chosen_mask()
     if controls.mask:
-        with chips.add_setting("mask", "" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
+        with chips.add_setting("" if mask.kind == "own" else t(f"chips.mask_{mask.kind}")):
             MASK.selectbox(t("choice.mask"), says=lambda code: t(f"mask.{code}"), help=t("choice.mask_help"))
             mask_details(t, mask.kind)
             if mask.kind == "painted":

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 Draw = Callable[[], None]
 PagePart = Literal[
-    "navigation", "title", "page_lead", "views", "all_sections", "section_bar", "section_lead", "fragments",
-    "room_to_write", "footer", "buttons", "answers", "figure_menu", "inner_steps",
+    "navigation", "title", "page_lead", "views", "all_sections", "section_lead", "fragments", "room_to_write",
+    "footer", "buttons", "answers", "figure_menu", "inner_steps",
 ]  # fmt: skip
-"""Parts that a mode can hide or turn off: of the screen, all sections below each other, the bar that names the open
-section, fragments of sections, lines to write on, the whole footer, its buttons, or on paper its answers, the menu of
-pictures, and the steps inside a section.
+"""Parts that a mode can hide or turn off: of the screen, all sections below each other, fragments of sections,
+lines to write on, the whole footer, its buttons, or on paper its answers, the menu of pictures, and the steps inside a
+section.
 """
 
 NOTHING: Final[frozenset[PagePart]] = frozenset()

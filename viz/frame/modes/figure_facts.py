@@ -42,8 +42,7 @@ def draw() -> None:
     """Send the lines for menus of pictures, and the sections to which they do not apply; ``style.css`` hides them."""
     lines, apart = _FACTS.read()
     if modes.shows("figure_menu"):
-        with st.container(key="figure_facts"):
-            st.text("\n".join([" ".join(["apart", *apart]), *lines]))
+        st.text("\n".join([" ".join(["apart", *apart]), *lines]))
 
 
 def _short(fact: str) -> str:

@@ -16,7 +16,6 @@ from viz.text import Translate, has_text
 _BARE: frozenset[PagePart] = frozenset(
     ("navigation", "title", "page_lead", "views", "all_sections", "fragments", "figure_menu")
 )
-_PRESENTED: frozenset[PagePart] = frozenset(("section_bar", "buttons"))
 
 
 def _on(raw: str) -> bool:
@@ -42,7 +41,7 @@ class PresentMode(Mode):
     @property
     def hides(self) -> frozenset[PagePart]:
         """Return the parts hidden from a class."""
-        return _BARE | _PRESENTED if view.current().present else _BARE
+        return _BARE | {"buttons"} if view.current().present else _BARE
 
     def lead(self, t: Translate, page: str, section: str) -> str:
         """Return the section's sentence for a class: there the arrow keys are not the section's."""

@@ -44,7 +44,7 @@ class PrintMode(Mode):
 
     reads = MappingProxyType({"print": PRINT.read})
     parameters = (PRINT.name,)
-    hides = frozenset[PagePart](("views", "section_bar", "buttons", "figure_menu"))
+    hides = frozenset[PagePart](("views", "buttons", "figure_menu"))
 
     def before(self, t: Translate) -> None:
         """Lay the page out for paper; until it is complete, printing gives a sentence that says so."""

@@ -1,6 +1,5 @@
-// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It
-// is loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it
-// stands there.
+// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It is loaded when a menu
+// is opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
 
 import { clickable, element } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
@@ -10,6 +9,7 @@ import { csv, markdown } from "./tables.js";
 
 // Of a link, how a page is looked at.
 const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"];
+const FACTS = ":is(.st-key-above, .st-key-page) > * > .stText"; // sent below all, and hidden
 const AWAY = 4; // pixels between the button and its menu
 
 /** A link to what the page shows, in the language it is shown in. */
@@ -43,7 +43,7 @@ function figureOf(place) {
     view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'),
     key = /st-key-(\S+)/.exec(place.className)?.[1] ?? "picture";
-  const [apart, ...facts] = document.querySelector(".st-key-figure_facts")?.textContent.split("\n") ?? ["apart"];
+  const [apart, ...facts] = (document.querySelector(FACTS)?.textContent ?? "apart").split("\n");
   const title =
     (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
   const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";
