@@ -40,7 +40,7 @@ def heads_controls() -> Iterator[Row]:
             page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft")))
         )
     with opened("app") as page:
-        open_chip(page, "mask")
+        open_chip(page, "settings")
         times["mask"] = _measure_paint(
             page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0)))
         )

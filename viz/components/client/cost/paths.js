@@ -1,7 +1,6 @@
 // Distance between two words of the user's text in each architecture: point at a word, click to start there.
 //
-// The numbers of steps come from viz/core/cost/architectures.py; this module only draws the paths; a test compares
-// the two.
+// The numbers of steps come from viz/core/cost/architectures.py; a test compares them with the paths drawn here.
 
 import { isolate, nameToken } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
@@ -19,7 +18,8 @@ const CELL = 3,
   TALLEST = 170,
   WORDS = 62,
   WORD = 8,
-  LONGEST_WORD = 72;
+  LONGEST_WORD = 72,
+  LEGIBLE = 16; // from word to word, where panels stand beside each other
 const DOTS = 3000,
   VIEWED = 600;
 
@@ -82,6 +82,7 @@ class Paths extends View {
     });
     const ends = element("div", "ends"),
       scroll = element("div", "scroll");
+    scroll.style.setProperty("--least", `${LEFT + RIGHT + LEGIBLE * tokens.length}px`);
     ends.append(...this.ends.map((end) => end.element));
     this.says = spoken();
     this.panels = panels.map((panel) => {
@@ -115,14 +116,12 @@ class Paths extends View {
   }
 
   cell() {
-    return Math.max(CELL, Math.min(64, (this.root.clientWidth - LEFT - RIGHT) / this.data.tokens.length));
+    return Math.max(CELL, Math.min(64, (this.panels[0].box.clientWidth - LEFT - RIGHT) / this.data.tokens.length));
   }
 
   at(event) {
-    return Math.max(
-      0,
-      Math.min(this.data.tokens.length - 1, Math.floor((place(event.currentTarget, event)[0] - LEFT) / this.cell())),
-    );
+    const column = Math.floor((place(event.currentTarget, event)[0] - LEFT) / this.cell());
+    return Math.min(Math.max(0, column), this.data.tokens.length - 1);
   }
 
   draw() {
@@ -154,8 +153,8 @@ class Paths extends View {
   picture(panel, way, width, colours) {
     const chain = panel.draw === "chain",
       rows = chain ? 0 : Math.max(1, way.length);
-    const layer = Math.min(LAYER, TALLEST / Math.max(1, rows));
-    const tall = Math.ceil(rows * layer) + 2 * EDGE;
+    const layer = Math.min(LAYER, TALLEST / Math.max(1, rows)),
+      tall = Math.ceil(rows * layer) + 2 * EDGE;
     panel.canvas.style.width = `${width}px`;
     panel.canvas.style.height = `${tall + WORDS}px`;
     const { context } = start(panel.canvas, colours),

@@ -17,8 +17,9 @@ export const LEAN = Math.PI / 3; // of the names above columns
 
 /** Names to the left of rows that begin at `room`, and at `top`, of which each is `cell` high. */
 export function rowNames(context, names, room, cell, top = room, /** @type {Options} */ options = {}) {
-  const place = (i) => ({ x: room - AWAY, y: top + (i + 0.5) * cell, turn: 0 });
-  write(context, names, { ...options, align: "right", step: Math.ceil((TEXT - 1) / cell), room, place });
+  const end = names.length - (TEXT / 2 - 1) / cell, // a name lower down would be cut
+    place = (i) => ({ x: room - AWAY, y: top + Math.min(i + 0.5, end) * cell, turn: 0 });
+  write(context, names, { ...options, align: "right", step: Math.ceil((TEXT - 1) / cell), room, place, end });
 }
 
 /**
@@ -47,13 +48,13 @@ export function columnNames(
 function write(
   context,
   names,
-  { align, step, room, place, bold = null, boxes = new Map(), within = [0, names.length] },
+  { align, step, room, place, end = names.length, bold = null, boxes = new Map(), within = [0, names.length] },
 ) {
   const labels = isolateAll(names),
     first = Math.ceil(within[0] / step) * step;
   const required = [...boxes.keys(), ...[bold].flat()].filter((i) => i !== null && i >= within[0] && i < within[1]);
   const regular = Array.from(
-    { length: Math.max(0, Math.ceil((within[1] - first) / step)) },
+    { length: Math.max(0, Math.ceil((Math.min(within[1], Math.floor(end + 0.5)) - first) / step)) },
     (_, i) => first + i * step,
   );
   for (const i of [...regular.filter((i) => required.every((at) => Math.abs(i - at) >= step)), ...required]) {
