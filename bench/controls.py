@@ -56,6 +56,7 @@ def _press(page: Page, key: str) -> Callable[[], None]:
 
 def _choose(page: Page, name: str, place: int) -> Callable[[], None]:
     """Open a list; what is timed is the click on one of its options."""
+    page.mouse.move(0, 0)  # off a note that opens below the mouse
     page.locator(f".st-key-{name} input").click()
     option = page.get_by_role("option").nth(place)
     option.wait_for()
