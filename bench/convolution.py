@@ -1,43 +1,22 @@
 """Numbers of the Convolution page for ``python -m bench``: what generality costs, and frames while dragging."""
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
+from urllib.parse import urlencode
 
 import torch
-from playwright.sync_api import sync_playwright
 from torch import nn
 from torch.testing import assert_close
 
+from bench.reruns import opened
 from bench.table import Row, interleaved
-from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, serve
+from tests.browser.drive import wait_run
 from viz.core.variants.relative import axial_layer, heads_from_kernel
 
 SIDE = 64
 FRAME = 1000 / 60
-PAGE = f"""
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-import streamlit as st
-import torch
-from viz.core.variants.relative import kernel_offsets
-from viz.components.head_grid import pack
-from viz.components.view import View
-st.session_state['lang'] = 'en'
-view = View('convolution/quadratic_heads', words='convolution.view.', colours=True)
-shared = {{'sent': 0}}
-n = 64
-choice = {{'alphas': [2, 0.3, 0.05], 'deltas': [-1, 0, 3], 'mix': 0.5, 'head': 0, 'query': 3}}
-head = {{'kind': 'sequence', 'n': n, 'labels': ['word'] * n, 'heads': ['0', '1', '2'], 'choice': choice}}
-view.mount(key='words', data=pack(head | shared, {{'scores': torch.randn(3, n, n)}}).data)
-cells = kernel_offsets((3, 3)).tolist()
-choice = {{'offsets': cells, 'alphas': [5] * 9, 'query': [9, 9], 'head': 5, 'shared': False}}
-head = {{'kind': 'picture', 'rows': 32, 'columns': 32, 'cells': cells, 'choice': choice}}
-blocks = {{'image': torch.rand(32 * 32), 'kernel': torch.randn(9)}}
-view.mount(key='plane', data=pack(head | shared, blocks).data)
-"""
+SECTIONS_DRAGGED = {"windows": "64 tokens, 3 heads", "picture": "a picture, 9 heads"}
 DRAG = """async (root) => {
     const view = root.heads, times = [];
     let last = null;
@@ -78,21 +57,14 @@ def conv2d() -> Iterator["Row"]:
 
 
 def dragging() -> Iterator["Row"]:
-    """A frame while a centre is dragged: 64 tokens with three heads, 32 x 32 pixels with nine; against 60 a second."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        script = Path(folder) / "views.py"
-        script.write_text(PAGE)
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        with serve(script, Path(folder) / "log") as server:
-            page = browser.new_page(viewport={"width": WIDE[0], "height": WIDE[1]})
-            page.goto(server.url)
-            page.locator(".quadratic .plane").wait_for(timeout=PATIENCE)
-            for what, part in (("64 tokens, 3 heads", ".row"), ("32 x 32 pixels, 9 heads", ".plane")):
-                root = page.locator(".quadratic").filter(has=page.locator(part))
-                yield Row(
-                    what=f"a frame while dragging, {what}", ours=median(root.evaluate(DRAG)), theirs=FRAME, goal=1.1
-                )
-        browser.close()
+    """A frame while a centre is dragged, of a sentence's heads and of a picture's; against 60 a second."""
+    with opened("app") as page:
+        home, text = page.url.rpartition("/")[0], " ".join(["street"] * 62)
+        for section, what in SECTIONS_DRAGGED.items():
+            page.goto(f"{home}/convolution?{urlencode({'section': section, 'text': text})}")
+            wait_run(page)
+            times = page.locator(".quadratic").evaluate(DRAG)
+            yield Row(what=f"a frame while dragging, {what}", ours=median(times), theirs=FRAME, goal=1.1)
 
 
 SECTIONS: tuple[Callable[[], Iterator["Row"]], ...] = (conv2d, dragging)

@@ -1,6 +1,5 @@
 """Numbers of the head grid for ``python -m bench``: each section yields rows, measured in one browser."""
 
-import itertools
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -11,56 +10,28 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.grid_pages import source_of
 from bench.table import Row
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
 from viz.frame import specs
 from viz.frame.compute import head_grid
-from viz.models.registry import entries
 
 FRAME = 1000 / 60
-WORDS = ("the", "animal", "crossed", "a", "street", "because", "it", "was", "tired")
-SLIDER = "st.slider('n', 0, 9, key='n')"
-BARE = f"import streamlit as st\nst.text({SLIDER})\n"
-READ = f"""
-import itertools, sys
-sys.path.insert(0, {str(ROOT)!r})
+BARE = "import streamlit as st\nst.text(st.slider('n', 0, 9, key='n'))\n"
+GRID, SUBPLOTS = (
+    f"""import sys
 import streamlit as st
-from viz.frame import choice, compute, specs
-from viz.frame.compute import head_grid
-WORDS = {WORDS!r}
-def source(n, turn):
-    words = itertools.islice(itertools.cycle(WORDS[turn:] + WORDS[:turn]), n - 2)
-    return specs.Source(kind='model', text=' '.join(words), model={entries()[0].id!r})
-compute.warm()
+from starlette.middleware import Middleware
+sys.path.insert(0, {str(ROOT)!r})
+from bench.grid_pages import {draw} as draw
+from viz.host.files import Files
+if __name__ == "__main__":
+    draw()
+else:
+    app = st.App(__file__, middleware=[Middleware(Files)])
 """
-GRID = f"""
-{READ}
-from viz.text import translator
-from viz.params import Int, link
-from viz.frame.head_grid.grid import grid
-from viz.frame.scene import Scene
-st.set_page_config(layout='wide')
-link.begin()
-n = Int('tokens', 64, low=3, high=512).read()
-shown = source(n, {SLIDER} % 2)
-chosen = choice.Choice(lang='en', source=shown, layer=3, mask=specs.Mask(), dropped_characters=0)
-capture, trace = compute.read(shown), compute.trace(shown, 3, specs.Mask())
-scene = Scene(t=translator('en'), choice=chosen, chips=choice.Chips())
-grid(scene, specs.View())
-link.end()
-"""
-SUBPLOTS = f"""
-{READ}
-from plotly.subplots import make_subplots
-shown = source(64, {SLIDER} % 2)
-fig = make_subplots(6, 12)
-for i in range(6):
-    weights = head_grid.shown(shown, i, specs.Mask(), specs.View()).values
-    for j in range(12):
-        fig.add_heatmap(z=weights[j].numpy(), coloraxis='coloraxis', row=i + 1, col=j + 1)
-fig.update_layout(height=700)
-st.plotly_chart(fig, key='all')
-"""
+    for draw in ("draw_grid", "draw_subplots")
+)
 FIND = """
 const find = (root, what) => {
   for (const node of root.querySelectorAll('*')) {
@@ -147,8 +118,7 @@ def grid_clicks() -> Iterator[Row]:
 def grid_bytes() -> Iterator[Row]:
     """Size of one picture's payload, beside the limits, in MB."""
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
-        text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
-        source = specs.Source(kind="model", text=text, model=entries()[0].id)
+        source = source_of(n)
         wall = head_grid.wall(source, specs.Mask(), specs.View())
         assert (wall.pool == 1) == (what == "exact")
         megabytes = len(wall.data) / 1e6
