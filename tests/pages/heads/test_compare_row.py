@@ -48,8 +48,8 @@ def test_other_models_row_beside_first(open_app):
     for result, name in zip(bars_by_chart(app).values(), ("masked", "weights"), strict=True):
         np.testing.assert_allclose(result[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
         np.testing.assert_allclose(result[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
-    sentences = [element.value for element in app.text if "twin-g1" in element.value]
-    assert all(part(float(weights[2, 1])) in sentences[0] for weights in (a.weights[2], b.weights[5]))
+    *_, sentence = (element.value for element in app.text if "twin-g1" in element.value)
+    assert all(part(float(weights[2, 1])) in sentence for weights in (a.weights[2], b.weights[5]))
     assert checked(app, "one_row") == (6, 6)
     most = open_app("heads", section="compare", compare_view="one_row", text=text, **link)
     apart = [(a.weights[2] - item).abs().sum(-1).mean() for item in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]

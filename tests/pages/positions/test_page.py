@@ -50,10 +50,10 @@ SEEDED = EVERY | {"shuffle": 3}
 @pytest.mark.usefixtures("without_source_checks")
 def test_the_words_are_shuffled_again(open_app):
     app = open_app("positions")
-    sentences = [line.value for line in app.get("text")]
+    sentences = [line.value for line in app.get("text")[1:]]
     app.button(key="shuffle_words").click().run()
     assert app.query_params["shuffle"] == "1"
-    written_text, shuffled, *_ = (line.value for line in app.get("text"))
+    written_text, shuffled, *_ = (line.value for line in app.get("text")[1:])
     assert written_text == sentences[0]
     assert shuffled != sentences[1]
     assert checks(app) == {"shuffle": 4}
