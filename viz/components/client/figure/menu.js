@@ -9,7 +9,7 @@ import { csv, markdown } from "./tables.js";
 
 // Of a link, how a page is looked at.
 const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"];
-const FACTS = ":is(.st-key-above, .st-key-page) > * > .stText"; // sent below all, and hidden
+const FACTS = ".st-key-above > * > .stText, :has(> .st-key-start) ~ * > .stText"; // hidden
 const AWAY = 4; // pixels between the button and its menu
 
 /** A link to what the page shows, in the language it is shown in. */
